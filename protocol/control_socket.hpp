@@ -1,0 +1,66 @@
+// The control socket (SOCK_SEQPACKET, a pair made by the launcher): memory descriptors, handshake, liveness.
+// The launcher talks to orrery-guest over its own pair with one-line text packets:
+//   launcher -> guest: "service LIFE PID" with one descriptor (the guest's end of the new service's pair)
+//   guest -> launcher: "ready" (the handshake with the current life is done), "done CODE" (the title ended)
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "protocol/control_segment.hpp"
+#include "shared/error.hpp"
+#include "shared/unique_fd.hpp"
+
+namespace orrery::protocol {
+
+struct Packet {
+  std::vector<std::byte> bytes;
+  std::vector<UniqueFd> fds;
+};
+
+class ControlSocket {
+ public:
+  explicit ControlSocket(UniqueFd fd) : fd_(std::move(fd)) {}
+  // A connected pair, for tests and for processes we start ourselves.
+  static Result<std::pair<ControlSocket, ControlSocket>> pair();
+  Result<void> send(std::span<const std::byte> bytes, std::span<const int> fds = {}) const;
+  // Waits up to timeout_ms (-1: for ever). Empty at the deadline; error peer_gone when the peer hung up.
+  Result<std::optional<Packet>> receive(int timeout_ms) const;
+  int fd() const { return fd_.get(); }
+
+ private:
+  UniqueFd fd_;
+};
+
+struct RunOptions {
+  bool headless = false;
+  bool logical_clock = false;
+  std::string keep_frames_directory;  // empty: keep none
+  uint32_t keep_every = 1;
+  std::string title;
+};
+
+// What the service learns from the guest process.
+struct GuestHello {
+  UniqueFd arena;
+  UniqueFd segment;
+  Bytes arena_size;
+  Bytes segment_size;
+  PartTable parts;
+  uint32_t life = 0;
+  RunOptions options;
+};
+
+// The guest's half: sends its Hello with the descriptors, waits for the service's. Error protocol_mismatch names both
+// versions and build ids.
+Result<std::string> greet_service(const ControlSocket& socket, const UniqueFd& arena, Bytes arena_size,
+                                  const ControlSegment& segment, uint32_t life, const RunOptions& options,
+                                  int timeout_ms);
+// The service's half: receives and checks the guest's Hello, answers with its own.
+Result<GuestHello> greet_guest(const ControlSocket& socket, const std::string& device_name, int timeout_ms);
+
+// Identifies this build in the handshake.
+std::string build_id();
+
+}  // namespace orrery::protocol

@@ -1,0 +1,87 @@
+@0xd6a1f0c2b7e94385;
+# The protocol between orrery-guest and orrery-gpu. This file IS the protocol: change it, and kProtocolVersion with it.
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("orrery::protocol::wire");
+
+const protocolVersion :UInt32 = 1;
+
+# Sent by each side over the control socket, once per life of the service. The guest's Hello carries the memory
+# descriptors in this order: guest arena, control segment.
+struct Hello {
+  version @0 :UInt32;
+  buildId @1 :Text;
+  arenaSize @2 :UInt64;       # bytes
+  segmentSize @3 :UInt64;     # bytes
+  parts @4 :List(Part);       # where each part of the control segment lies (guest's Hello only)
+  life @5 :UInt32;            # 1 for the first service of a run
+  options @6 :RunOptions;     # guest's Hello only
+  deviceName @7 :Text;        # service's Hello only
+}
+
+struct Part {
+  name @0 :Text;     # "guest-to-service", "service-to-guest", "journal", "journal-bytes", "address-map", "checkpoints", "status", "window", "window-pixels"
+  offset @1 :UInt64; # bytes from the start of the control segment
+  size @2 :UInt64;   # bytes
+}
+
+struct RunOptions {
+  headless @0 :Bool;
+  logicalClock @1 :Bool;
+  keepFramesDirectory @2 :Text;  # empty: keep none
+  keepEvery @3 :UInt32;          # every n-th flip; 0 means 1
+  title @4 :Text;                # shown in the window's title bar
+}
+
+# Guest to service. The bodies of submissions and flips are in the journal; the message says which.
+struct GuestMessage {
+  union {
+    submit @0 :UInt64;       # journal sequence number of a submission or flip, now complete in the journal
+    mapChanged @1 :UInt64;   # version of the address map
+    queuedWrites @2 :QueuedWrites;
+    shutdown @3 :Void;       # finish what was submitted, then exit with status 0
+  }
+}
+
+struct QueuedWrites {
+  ask @0 :UInt64;        # echoed in the answer
+  sequence @1 :UInt64;   # submissions up to this one; 0 means all
+}
+
+# Service to guest.
+struct ServiceMessage {
+  union {
+    retired @0 :UInt64;         # journal sequence
+    flipDone @1 :FlipDone;
+    queueEvent @2 :QueueEvent;  # RELEASE_MEM with an interrupt
+    input @3 :Input;
+    refusal @4 :Refusal;
+    queuedWritesAnswer @5 :QueuedWritesAnswer;
+    windowClosed @6 :Void;      # the person closed the window
+  }
+}
+
+struct FlipDone { sequence @0 :UInt64; }
+
+struct QueueEvent { queue @0 :UInt32; contextId @1 :UInt32; }
+
+# The whole pad state; sent when it changes. Buttons use the guest's ScePadData bits.
+struct Input {
+  buttons @0 :UInt32;
+  leftX @1 :UInt8; leftY @2 :UInt8; rightX @3 :UInt8; rightY @4 :UInt8;
+  l2 @5 :UInt8; r2 @6 :UInt8;
+}
+
+# Something the service does not handle; reported once per distinct text, counted by the service.
+struct Refusal { kind @0 :Text; text @1 :Text; count @2 :UInt64; }
+
+struct QueuedWritesAnswer {
+  ask @0 :UInt64;
+  union {
+    spans @1 :List(Span);
+    unbounded @2 :Text;
+    refused @3 :Text;
+  }
+}
+
+struct Span { address @0 :UInt64; size @1 :UInt64; }

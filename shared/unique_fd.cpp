@@ -1,0 +1,52 @@
+#include "shared/unique_fd.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace orrery {
+
+void UniqueFd::reset() {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+Result<UniqueFd> make_memory_file(const std::string& name, Bytes size) {
+  UniqueFd fd(::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd) return fail(ExitCode::internal, "memfd_create({}) failed: {}", name, std::strerror(errno));
+  if (::ftruncate(fd.get(), static_cast<off_t>(size.value)) != 0) {
+    return fail(ExitCode::internal, "cannot make {} bytes of shared memory for {}: {}", size.value, name,
+                std::strerror(errno));
+  }
+  // A peer that shrinks the file would turn our reads into SIGBUS.
+  if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    return fail(ExitCode::internal, "cannot seal the shared memory {}: {}", name, std::strerror(errno));
+  }
+  return fd;
+}
+
+Mapping& Mapping::operator=(Mapping&& other) noexcept {
+  if (this != &other) {
+    if (base_ != nullptr) ::munmap(base_, size_);
+    base_ = std::exchange(other.base_, nullptr);
+    size_ = std::exchange(other.size_, 0);
+  }
+  return *this;
+}
+
+Mapping::~Mapping() {
+  if (base_ != nullptr) ::munmap(base_, size_);
+}
+
+Result<Mapping> Mapping::of(const UniqueFd& fd, Bytes offset, Bytes size, bool read_only) {
+  void* base = ::mmap(nullptr, size.value, read_only ? PROT_READ : PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                      fd.get(), static_cast<off_t>(offset.value));
+  if (base == MAP_FAILED) {
+    return fail(ExitCode::internal, "cannot map {} bytes of shared memory: {}", size.value, std::strerror(errno));
+  }
+  return Mapping(base, size.value);
+}
+
+}  // namespace orrery
