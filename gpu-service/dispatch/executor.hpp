@@ -1,5 +1,5 @@
 // What the command processor asks of the layers below it. Work is recorded in stream order; finish() makes all of it
-// complete and visible in guest memory. The real one is dispatch::DispatchExecutor; tests use a recording one.
+// complete and visible in guest memory. The real one is DispatchExecutor; tests use a recording one.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 #include "shared/error.hpp"
 #include "shared/quantity.hpp"
 
-namespace orrery::command {
+namespace orrery::dispatch {
 
 // Something that is not handled: shown to the user by name and counted; the stream goes on.
 struct Refusal {
@@ -52,4 +52,4 @@ class Executor {
   virtual Result<std::vector<Refusal>> finish() = 0;
 };
 
-}  // namespace orrery::command
+}  // namespace orrery::dispatch
