@@ -1,5 +1,5 @@
-// Guest virtual range -> arena offset, protection, kind. One writer (the guest process, under its own lock); readers never
-// block it and never see half a change.
+// Guest virtual range -> arena offset, protection, kind. One writer (the guest process, under its own lock); readers
+// never block it and never see half a change.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The control segment: one memfd. The guest process allocates its parts with Boost.Interprocess; the service is told offset
-// and size of each at the handshake and never calls the segment manager.
+// The control segment: one memfd. The guest process allocates its parts with Boost.Interprocess; the service is told
+// offset and size of each at the handshake and never calls the segment manager.
 #pragma once
 
 #include <array>
@@ -13,7 +13,15 @@
 namespace orrery::protocol {
 
 enum class PartName : uint32_t {
-  guest_to_service, service_to_guest, journal, journal_bytes, address_map, checkpoints, status, window, window_pixels,
+  guest_to_service,
+  service_to_guest,
+  journal,
+  journal_bytes,
+  address_map,
+  checkpoints,
+  status,
+  window,
+  window_pixels,
   count,
 };
 std::string_view name_of(PartName part);
@@ -24,7 +32,7 @@ struct PartPlace {
 };
 using PartTable = std::array<PartPlace, static_cast<size_t>(PartName::count)>;
 
-inline constexpr uint64_t kRingCapacity = 1 << 20;        // bytes, each direction
+inline constexpr uint64_t kRingCapacity = 1 << 20;          // bytes, each direction
 inline constexpr uint64_t kWindowPixels = 3840 * 2160 * 4;  // the last frame, at most
 
 // The guest process's: creates the memfd and the parts (zeroed).

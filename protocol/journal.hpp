@@ -1,5 +1,5 @@
-// The journal of accepted submissions and flips, owned by the guest process. One writer (the guest process, under its own
-// lock), one executor (the current life of the service).
+// The journal of accepted submissions and flips, owned by the guest process. One writer (the guest process, under its
+// own lock), one executor (the current life of the service).
 #pragma once
 
 #include <chrono>
@@ -41,9 +41,9 @@ class JournalWriter {
   JournalEntry* entries_;
   std::byte* bodies_;
   uint64_t body_capacity_;
-  uint64_t next_ = 1;        // next sequence
-  uint64_t oldest_ = 1;      // oldest not yet reclaimed
-  uint64_t body_head_ = 0;   // monotonic positions into the body ring
+  uint64_t next_ = 1;       // next sequence
+  uint64_t oldest_ = 1;     // oldest not yet reclaimed
+  uint64_t body_head_ = 0;  // monotonic positions into the body ring
   uint64_t body_tail_ = 0;
 };
 

@@ -13,7 +13,8 @@ static_assert(std::atomic<uint32_t>::is_always_lock_free && std::atomic<uint64_t
 
 // --- Byte ring: single producer, single consumer ------------------------------------------------------------------
 // Positions grow for ever; an index is position % capacity. Followed by `capacity` bytes of records.
-// A record is { u32 size, u32 state } and `size` payload bytes, padded to 8; a record never wraps (a skip record fills up).
+// A record is { u32 size, u32 state } and `size` payload bytes, padded to 8; a record never wraps (a skip record fills
+// up).
 struct RingHeader {
   std::atomic<uint64_t> written;      // bytes published by the producer
   std::atomic<uint64_t> read;         // bytes released by the consumer
@@ -21,7 +22,7 @@ struct RingHeader {
   std::atomic<uint32_t> space_futex;  // bumped by the consumer when the producer sleeps
   std::atomic<uint32_t> consumer_sleeps;
   std::atomic<uint32_t> producer_sleeps;
-  uint64_t capacity;                  // bytes, a power of two
+  uint64_t capacity;  // bytes, a power of two
 };
 enum class ChunkState : uint32_t { free = 0, writing = 1, complete = 2, skip = 3 };
 
@@ -43,11 +44,11 @@ struct JournalEntry {
   std::atomic<uint32_t> state;  // EntryState
   uint32_t kind;                // EntryKind
   uint64_t sequence;
-  uint32_t queue;               // 0 is the graphics queue; compute queues count from 1
+  uint32_t queue;  // 0 is the graphics queue; compute queues count from 1
   uint32_t reserved;
-  uint64_t guest_time_ns;       // guest clock at submission (logical clock: depends on completed flips only)
-  uint64_t body_position;       // into the body ring, monotonic; body never wraps
-  uint64_t body_size;           // bytes: SubmissionBody or FlipBody
+  uint64_t guest_time_ns;  // guest clock at submission (logical clock: depends on completed flips only)
+  uint64_t body_position;  // into the body ring, monotonic; body never wraps
+  uint64_t body_size;      // bytes: SubmissionBody or FlipBody
 };
 
 // A submission: `count` command buffers; this header, then per buffer a SubmittedBuffer followed by its dwords.
@@ -58,20 +59,20 @@ struct SubmissionBody {
 struct SubmittedBuffer {
   uint64_t guest_address;  // where the title had it
   uint32_t dwords;
-  uint32_t readable;       // 0: the address was outside the map, no dwords follow; the service refuses it by name
+  uint32_t readable;  // 0: the address was outside the map, no dwords follow; the service refuses it by name
 };
 
 // A flip of one registered VideoOut buffer.
 struct FlipBody {
   uint64_t guest_address;
   uint32_t width, height;
-  uint32_t pitch;          // pixels per row when linear
-  uint32_t tiling;         // 0: 64KB_R_X tiles, 1: linear
-  uint64_t pixel_format;   // VideoOut pixel format, 0x8000000000000000 is 8:8:8:8 (B,G,R,A in memory order)
+  uint32_t pitch;         // pixels per row when linear
+  uint32_t tiling;        // 0: 64KB_R_X tiles, 1: linear
+  uint64_t pixel_format;  // VideoOut pixel format, 0x8000000000000000 is 8:8:8:8 (B,G,R,A in memory order)
   int64_t flip_argument;
-  uint64_t flip_index;     // counts the title's flips from 0; names the kept frame
+  uint64_t flip_index;  // counts the title's flips from 0; names the kept frame
   uint32_t buffer_index;
-  uint32_t vsync;          // 1: the guest process paces it
+  uint32_t vsync;  // 1: the guest process paces it
 };
 
 // --- Address map ---------------------------------------------------------------------------------------------------
@@ -79,11 +80,11 @@ inline constexpr uint32_t kMaxMapEntries = 16384;
 enum class MapKind : uint32_t { image = 1, stack = 2, heap = 3, direct = 4, flexible = 5, other = 6 };
 // Guest protection bits (the console's): CPU read 1, write 2, execute 4; GPU read 0x10, write 0x20.
 struct MapEntry {
-  uint64_t guest_begin;   // multiple of 4 KiB
-  uint64_t size;          // bytes
+  uint64_t guest_begin;  // multiple of 4 KiB
+  uint64_t size;         // bytes
   uint64_t arena_offset;
   uint32_t protection;
-  uint32_t kind;          // MapKind
+  uint32_t kind;  // MapKind
 };
 // Two tables; `version` is even when table (version/2)%2 is current. Sorted by guest_begin, never overlapping.
 struct AddressMapHeader {
@@ -91,7 +92,8 @@ struct AddressMapHeader {
   std::array<uint32_t, 2> counts;
 };
 
-// --- Register checkpoints, one per queue ------------------------------------------------------------------------------
+// --- Register checkpoints, one per queue
+// ------------------------------------------------------------------------------
 inline constexpr uint32_t kContextRegisters = 0x400;   // base 0xA000
 inline constexpr uint32_t kShRegisters = 0x400;        // base 0x2C00
 inline constexpr uint32_t kUconfigRegisters = 0x4000;  // base 0xC000
@@ -121,15 +123,16 @@ struct ServiceStatus {
   std::atomic<uint64_t> dispatches;
   std::atomic<uint64_t> refusals;
   std::atomic<uint64_t> flips;
-  std::atomic<uint64_t> escapes;           // device accesses outside the map
+  std::atomic<uint64_t> escapes;  // device accesses outside the map
   // What the service is doing now: written before it is done, read after a death.
   std::atomic<uint64_t> current_sequence;
   std::atomic<uint64_t> current_program;
-  std::atomic<uint32_t> current_packet;    // dword offset
+  std::atomic<uint32_t> current_packet;  // dword offset
   std::atomic<uint32_t> reserved;
 };
 
-// --- Window state, so that a new life looks like the old one -----------------------------------------------------------
+// --- Window state, so that a new life looks like the old one
+// -----------------------------------------------------------
 struct WindowState {
   std::atomic<uint32_t> valid;
   int32_t x, y;

@@ -1,8 +1,8 @@
 // Errors as values: what went wrong, the exit code it maps to, and a chain of context from inner to outer.
 #pragma once
 
-#include <expected>
 #include <fmt/format.h>
+#include <expected>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,17 +13,17 @@ namespace orrery {
 // larger ones are reported modulo 64 with a log line, so that ours stay distinct.
 enum class ExitCode : int {
   ok = 0,
-  usage = 64,             // wrong command line or environment
-  file_missing = 65,      // the title's file cannot be opened
-  file_malformed = 66,    // not an ELF, truncated, overlapping or huge segments, bad relocations
-  wrong_machine = 67,     // an ELF for another machine
-  guest_fault = 68,       // the title's CPU code faulted
-  unresolved_import = 69, // the title called an import that nobody implements, and asked to stop on it
-  no_device = 70,         // no usable Vulkan device
-  service_lost = 71,      // the GPU service died too often
-  protocol_mismatch = 72, // the two processes do not speak the same protocol
-  internal = 73,          // our own bug or the host's refusal (out of memory, no memfd, ...)
-  peer_gone = 74,         // the other process went away
+  usage = 64,              // wrong command line or environment
+  file_missing = 65,       // the title's file cannot be opened
+  file_malformed = 66,     // not an ELF, truncated, overlapping or huge segments, bad relocations
+  wrong_machine = 67,      // an ELF for another machine
+  guest_fault = 68,        // the title's CPU code faulted
+  unresolved_import = 69,  // the title called an import that nobody implements, and asked to stop on it
+  no_device = 70,          // no usable Vulkan device
+  service_lost = 71,       // the GPU service died too often
+  protocol_mismatch = 72,  // the two processes do not speak the same protocol
+  internal = 73,           // our own bug or the host's refusal (out of memory, no memfd, ...)
+  peer_gone = 74,          // the other process went away
 };
 
 struct Error {
@@ -57,9 +57,9 @@ template <class T>
 }  // namespace orrery
 
 // Returns the error from the calling function when `expression` (a Result) failed.
-#define ORRERY_TRY(expression)                                          \
-  do {                                                                  \
-    if (auto orrery_result = (expression); !orrery_result) {            \
-      return std::unexpected(std::move(orrery_result.error()));         \
-    }                                                                   \
+#define ORRERY_TRY(expression)                                  \
+  do {                                                          \
+    if (auto orrery_result = (expression); !orrery_result) {    \
+      return std::unexpected(std::move(orrery_result.error())); \
+    }                                                           \
   } while (false)

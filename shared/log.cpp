@@ -1,7 +1,7 @@
 #include "shared/log.hpp"
 
-#include <cstdlib>
 #include <spdlog/sinks/stdout_sinks.h>
+#include <cstdlib>
 
 namespace orrery {
 

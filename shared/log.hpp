@@ -6,7 +6,8 @@
 
 namespace orrery {
 
-// Starts logging to stderr as `process`; the level comes from ORRERY_LOG (trace, debug, info, warn, error; default warn).
+// Starts logging to stderr as `process`; the level comes from ORRERY_LOG (trace, debug, info, warn, error; default
+// warn).
 void start_log(const std::string& process);
 
 namespace log = spdlog;

@@ -1,10 +1,11 @@
 #include "shared/unique_fd.hpp"
 
-#include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <cerrno>
+#include <cstring>
 
 namespace orrery {
 
@@ -25,6 +26,19 @@ Result<UniqueFd> make_memory_file(const std::string& name, Bytes size) {
     return fail(ExitCode::internal, "cannot seal the shared memory {}: {}", name, std::strerror(errno));
   }
   return fd;
+}
+
+Result<void> check_memory_file(const UniqueFd& fd, Bytes size) {
+  struct stat facts{};
+  const int seals = ::fcntl(fd.get(), F_GET_SEALS);
+  if (::fstat(fd.get(), &facts) != 0 || seals < 0 || (seals & F_SEAL_SHRINK) == 0) {
+    return fail(ExitCode::protocol_mismatch, "the other process's shared memory is not sealed against shrinking");
+  }
+  if (static_cast<uint64_t>(facts.st_size) < size.value) {
+    return fail(ExitCode::protocol_mismatch, "the other process's shared memory has {} bytes, not {}", facts.st_size,
+                size.value);
+  }
+  return {};
 }
 
 Mapping& Mapping::operator=(Mapping&& other) noexcept {

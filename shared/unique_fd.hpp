@@ -38,6 +38,9 @@ class UniqueFd {
 // An unnamed, sparse shared memory file (memfd), close-on-exec, sealed against shrinking and growing.
 Result<UniqueFd> make_memory_file(const std::string& name, Bytes size);
 
+// Checks a descriptor from another process: at least `size` bytes, and sealed so that it can't shrink under our reads.
+Result<void> check_memory_file(const UniqueFd& fd, Bytes size);
+
 // A mapping that unmaps itself.
 class Mapping {
  public:

@@ -20,21 +20,22 @@ struct Refusal {
 
 // Everything a dispatch depends on besides memory. Register facts: AMD public headers (gc_10_3_0), SH registers.
 struct DispatchState {
-  GuestAddress program;                   // COMPUTE_PGM_LO/HI << 8
-  uint32_t rsrc1 = 0;                     // COMPUTE_PGM_RSRC1 0x2E12
-  uint32_t rsrc2 = 0;                     // COMPUTE_PGM_RSRC2 0x2E13
-  uint32_t rsrc3 = 0;                     // COMPUTE_PGM_RSRC3 0x2E28
-  uint32_t initiator = 0;                 // DISPATCH_INITIATOR; bit 15 CS_W32_EN, bit 2 FORCE_START_AT_000, bit 5 USE_THREAD_DIMENSIONS
-  std::array<uint32_t, 3> group_size{};   // COMPUTE_NUM_THREAD_X/Y/Z, full part (15:0)
-  std::array<uint32_t, 3> partial_size{}; // (31:16), used with PARTIAL_TG_EN
-  std::array<uint32_t, 3> groups{};       // group counts (or threads, see initiator)
-  std::array<uint32_t, 3> start{};        // COMPUTE_START_X/Y/Z
-  std::array<uint32_t, 16> user_data{};   // COMPUTE_USER_DATA_0..15, 0x2E40
-  uint32_t tmpring_size = 0;              // COMPUTE_TMPRING_SIZE 0x2E18
+  GuestAddress program;  // COMPUTE_PGM_LO/HI << 8
+  uint32_t rsrc1 = 0;    // COMPUTE_PGM_RSRC1 0x2E12
+  uint32_t rsrc2 = 0;    // COMPUTE_PGM_RSRC2 0x2E13
+  uint32_t rsrc3 = 0;    // COMPUTE_PGM_RSRC3 0x2E28
+  uint32_t initiator =
+      0;  // DISPATCH_INITIATOR; bit 15 CS_W32_EN, bit 2 FORCE_START_AT_000, bit 5 USE_THREAD_DIMENSIONS
+  std::array<uint32_t, 3> group_size{};    // COMPUTE_NUM_THREAD_X/Y/Z, full part (15:0)
+  std::array<uint32_t, 3> partial_size{};  // (31:16), used with PARTIAL_TG_EN
+  std::array<uint32_t, 3> groups{};        // group counts (or threads, see initiator)
+  std::array<uint32_t, 3> start{};         // COMPUTE_START_X/Y/Z
+  std::array<uint32_t, 16> user_data{};    // COMPUTE_USER_DATA_0..15, 0x2E40
+  uint32_t tmpring_size = 0;               // COMPUTE_TMPRING_SIZE 0x2E18
   // Where it came from, for reports.
   uint32_t queue = 0;
   uint64_t sequence = 0;
-  uint32_t packet_offset = 0;             // dwords
+  uint32_t packet_offset = 0;  // dwords
 };
 
 class Executor {
@@ -47,8 +48,8 @@ class Executor {
   virtual std::vector<Refusal> copy(GuestAddress destination, GuestAddress source, Bytes size) = 0;
   // The address map may have changed and the CPU may have written: an acquire point.
   virtual Result<void> acquire() = 0;
-  // Waits until all recorded work is complete and visible in guest memory. Refusals found on the device (escapes) come back.
-  // An error means that the device is lost: this life of the service ends.
+  // Waits until all recorded work is complete and visible in guest memory. Refusals found on the device (escapes) come
+  // back. An error means that the device is lost: this life of the service ends.
   virtual Result<std::vector<Refusal>> finish() = 0;
 };
 

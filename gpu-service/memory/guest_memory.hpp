@@ -1,5 +1,5 @@
-// The service's checked view of guest memory: every address and length goes through the address map; contents are copied
-// before anyone interprets them.
+// The service's checked view of guest memory: every address and length goes through the address map; contents are
+// copied before anyone interprets them.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,8 @@ class GuestMemory {
 
   // Whole range mapped? (size 0: is the address itself mapped)
   bool mapped(GuestAddress address, Bytes size) const;
-  // The range as arena pieces; nothing when a byte of it is unmapped. Touching entries that are contiguous in the arena merge.
+  // The range as arena pieces; nothing when a byte of it is unmapped. Touching entries that are contiguous in the arena
+  // merge.
   std::optional<std::vector<Piece>> pieces(GuestAddress address, Bytes size) const;
   // Copies out / in. Error names address and size when a byte is unmapped; then nothing was copied.
   Result<void> read(GuestAddress address, std::span<std::byte> out) const;

@@ -41,8 +41,8 @@ struct PadState {
 
 struct PresenterOptions {
   protocol::RunOptions run;
-  protocol::WindowState* window = nullptr;   // in the control segment; may be null in tests
-  std::span<std::byte> window_pixels;        // last frame, for the next life
+  protocol::WindowState* window = nullptr;  // in the control segment; may be null in tests
+  std::span<std::byte> window_pixels;       // last frame, for the next life
 };
 
 // Vulkan handles of the service's device, untyped so that this header needs no Vulkan (see vulkan/device.hpp).
@@ -65,7 +65,8 @@ class Presenter {
   virtual bool closed() const = 0;
 };
 
-// Initialises the window system; answers the Vulkan instance extensions it needs. Error (usage) when no display can be opened.
+// Initialises the window system; answers the Vulkan instance extensions it needs. Error (usage) when no display can be
+// opened.
 Result<std::vector<std::string>> window_instance_extensions();
 // headless: only keeps frames. Otherwise opens the window on the device.
 Result<std::unique_ptr<Presenter>> make_presenter(const PresenterOptions& options, const DeviceHandles& device);

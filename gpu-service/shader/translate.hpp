@@ -17,8 +17,8 @@ namespace orrery::shader {
 
 // Why a program is not translated: named, with the place. One program may have several.
 struct ShaderRefusal {
-  uint32_t offset = 0;     // bytes from the start of the program
-  std::string mnemonic;    // or "program" when it is no single instruction
+  uint32_t offset = 0;   // bytes from the start of the program
+  std::string mnemonic;  // or "program" when it is no single instruction
   std::string reason;
 };
 
@@ -29,7 +29,8 @@ struct Program {
   ContentHash hash;                       // over the decoded extent
 };
 
-// Gives the program's words: fetch(offset in bytes, wanted dwords) answers as many as are mapped (possibly fewer or none).
+// Gives the program's words: fetch(offset in bytes, wanted dwords) answers as many as are mapped (possibly fewer or
+// none).
 using CodeFetch = std::function<std::span<const uint32_t>(uint32_t offset, uint32_t dwords)>;
 inline constexpr uint32_t kMaxProgramBytes = 4u << 20;
 std::expected<Program, ShaderRefusal> read_program(const CodeFetch& fetch, Target target = Target::gfx1013);
@@ -37,15 +38,15 @@ std::expected<Program, ShaderRefusal> read_program(const CodeFetch& fetch, Targe
 // How a wave is laid on the host. k = guest lanes per invocation = wave width / host subgroup width (1 when equal).
 // Lane l of a wave is slot l / subgroup of the invocation with SubgroupLocalInvocationId l % subgroup.
 struct LaneLayout {
-  uint32_t wave = 32;       // guest wave width, 32 or 64
-  uint32_t subgroup = 32;   // host subgroup width that is required (full subgroups)
-  uint32_t k = 1;           // wave / subgroup; wave: the whole wave in one invocation
+  uint32_t wave = 32;      // guest wave width, 32 or 64
+  uint32_t subgroup = 32;  // host subgroup width that is required (full subgroups)
+  uint32_t k = 1;          // wave / subgroup; wave: the whole wave in one invocation
   friend bool operator==(const LaneLayout&, const LaneLayout&) = default;
 };
 
 // What the host device offers, as far as the module depends on it.
 struct HostFeatures {
-  bool fuses_fma = true;          // OpExtInst Fma really fuses (lavapipe 22.3 does not)
+  bool fuses_fma = true;  // OpExtInst Fma really fuses (lavapipe 22.3 does not)
   bool float16 = true, float64 = true, int8 = true, int16 = true, int64 = true;
   bool int64_atomics = true;
   uint32_t workgroup_memory = 32768;  // bytes
@@ -56,15 +57,17 @@ struct TranslateOptions {
   LaneLayout layout;
   HostFeatures host;
   std::array<uint32_t, 3> group_size{1, 1, 1};  // threads
-  uint32_t rsrc1 = 0;   // COMPUTE_PGM_RSRC1: FLOAT_MODE 19:12, DX10_CLAMP 21, IEEE_MODE 23
-  uint32_t rsrc2 = 0;   // COMPUTE_PGM_RSRC2: SCRATCH_EN 0, USER_SGPR 5:1, TGID_X/Y/Z_EN 7/8/9, TG_SIZE_EN 10, TIDIG_COMP_CNT 12:11, LDS_SIZE 23:15 (128-dword units)
+  uint32_t rsrc1 = 0;                           // COMPUTE_PGM_RSRC1: FLOAT_MODE 19:12, DX10_CLAMP 21, IEEE_MODE 23
+  uint32_t rsrc2 = 0;           // COMPUTE_PGM_RSRC2: SCRATCH_EN 0, USER_SGPR 5:1, TGID_X/Y/Z_EN 7/8/9, TG_SIZE_EN 10,
+                                // TIDIG_COMP_CNT 12:11, LDS_SIZE 23:15 (128-dword units)
   bool bind_buffers = true;     // false: every buffer access goes through the device page table
   uint32_t scratch_dwords = 0;  // private memory per lane, dwords
 };
 
 // Where a bound buffer's descriptor (V#, 4 dwords) comes from: a chain that preparation evaluates per dispatch.
 // value = user_data[user_sgpr .. +3] when loads is empty; otherwise the 64-bit address user_data[user_sgpr, +1] is
-// followed: at each load, address += offset, and all but the last read a 64-bit pointer there; the last is where the V# lies.
+// followed: at each load, address += offset, and all but the last read a 64-bit pointer there; the last is where the V#
+// lies.
 struct DescriptorSource {
   uint32_t user_sgpr = 0;
   std::vector<uint32_t> loads;  // byte offsets
@@ -77,15 +80,16 @@ struct BoundBuffer {
 };
 
 // The module's interface to the host ("module ABI"):
-// - entry point "main", GLCompute, LocalSize (waves per group * subgroup, 1, 1), full subgroups of layout.subgroup required;
+// - entry point "main", GLCompute, LocalSize (waves per group * subgroup, 1, 1), full subgroups of layout.subgroup
+// required;
 // - descriptor set 0, binding i: storage buffer i of `buffers`;
 // - push constants: PushConstants below.
 struct PushConstants {
-  std::array<uint32_t, 16> user_data;   // offset 0
-  uint64_t page_table;                  // 64: device address of the level-1 table
-  uint64_t escapes;                     // 72: device address of an EscapeReport
-  uint64_t bound_info;                  // 80: device address of BoundInfo[buffers.size()]
-  uint64_t scratch;                     // 88: device address of private memory: per group, per wave, per dword, per lane
+  std::array<uint32_t, 16> user_data;  // offset 0
+  uint64_t page_table;                 // 64: device address of the level-1 table
+  uint64_t escapes;                    // 72: device address of an EscapeReport
+  uint64_t bound_info;                 // 80: device address of BoundInfo[buffers.size()]
+  uint64_t scratch;                    // 88: device address of private memory: per group, per wave, per dword, per lane
   std::array<uint32_t, 3> first_group;  // 96: added to WorkgroupId
   uint32_t reserved;                    // 108
   std::array<uint32_t, 3> threads;      // 112: total threads per dimension for partial groups; 0: all groups are full
@@ -93,11 +97,11 @@ struct PushConstants {
 };
 static_assert(sizeof(PushConstants) == 128);
 struct BoundInfo {
-  uint32_t delta;   // bytes from the binding's start to the V#'s base address (alignment)
-  uint32_t size;    // bytes from the V#'s base that are bound; accesses behind are out of bounds
+  uint32_t delta;  // bytes from the binding's start to the V#'s base address (alignment)
+  uint32_t size;   // bytes from the V#'s base that are bound; accesses behind are out of bounds
 };
-// Device page table (design section 5): 40-bit guest addresses, 16 KiB pages. Level 1: 32768 device addresses of level-2
-// tables (0: none), index address >> 25. Level 2: 2048 PageEntry, index (address >> 14) & 2047.
+// Device page table (design section 5): 40-bit guest addresses, 16 KiB pages. Level 1: 32768 device addresses of
+// level-2 tables (0: none), index address >> 25. Level 2: 2048 PageEntry, index (address >> 14) & 2047.
 inline constexpr uint32_t kPageBits = 14, kLevel1Shift = 25, kAddressBits = 40;
 struct PageEntry {
   uint64_t read;   // device address of the page's bytes for loads, 0: absent
@@ -106,7 +110,7 @@ struct PageEntry {
 // Accesses outside the map are dropped (loads give 0) and recorded here.
 struct EscapeReport {
   uint32_t count;
-  uint32_t instruction;   // program offset of the first
+  uint32_t instruction;  // program offset of the first
   uint32_t address_low, address_high;
   uint32_t is_store;
   uint32_t reserved[3];
@@ -122,7 +126,7 @@ struct Module {
   uint32_t workgroup_bytes = 0;
   // Facts for reports.
   uint32_t guest_instructions = 0;
-  bool dispatcher_loop = false;   // control flow was not structured everywhere
+  bool dispatcher_loop = false;  // control flow was not structured everywhere
 };
 
 std::expected<Module, std::vector<ShaderRefusal>> translate(const Program& program, const TranslateOptions& options);

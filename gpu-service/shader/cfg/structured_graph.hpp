@@ -1,5 +1,6 @@
-// Control flow of a program as blocks that map one to one onto SPIR-V blocks: every selection and loop is structured, extra
-// routing variables and blocks are made where the guest's graph is not. SSA construction runs over this graph afterwards.
+// Control flow of a program as blocks that map one to one onto SPIR-V blocks: every selection and loop is structured,
+// extra routing variables and blocks are made where the guest's graph is not. SSA construction runs over this graph
+// afterwards.
 #pragma once
 
 #include <cstdint>
@@ -37,19 +38,20 @@ struct StructuredBlock {
   Condition condition = Condition::scc0;
   uint32_t route = 0;
   std::vector<uint32_t> targets;
-  MergeKind merge = MergeKind::none;         // OpSelectionMerge / OpLoopMerge in front of the terminator
+  MergeKind merge = MergeKind::none;  // OpSelectionMerge / OpLoopMerge in front of the terminator
   uint32_t merge_block = kNoBlock;
   uint32_t continue_block = kNoBlock;
 };
 
 struct StructuredGraph {
-  std::vector<StructuredBlock> blocks;  // blocks[0] is the entry; order is valid for SPIR-V (a block behind its dominators)
-  uint32_t routes = 0;                  // number of routing variables
-  bool dispatcher = false;              // an irreducible or untraceable part runs through a dispatcher loop
+  std::vector<StructuredBlock>
+      blocks;               // blocks[0] is the entry; order is valid for SPIR-V (a block behind its dominators)
+  uint32_t routes = 0;      // number of routing variables
+  bool dispatcher = false;  // an irreducible or untraceable part runs through a dispatcher loop
 };
 
-// Builds the structured graph. Refusals: a branch out of the program or into the middle of an instruction, a computed jump
-// whose targets are not known, a program that runs off its end. Linear in instructions and blocks.
+// Builds the structured graph. Refusals: a branch out of the program or into the middle of an instruction, a computed
+// jump whose targets are not known, a program that runs off its end. Linear in instructions and blocks.
 std::expected<StructuredGraph, std::vector<ShaderRefusal>> structure(const Program& program);
 
 }  // namespace orrery::shader::cfg

@@ -14,12 +14,13 @@ namespace orrery::shader {
 enum class Target : uint8_t { gfx1013, gfx1030 };
 
 struct DecodeError {
-  uint32_t offset = 0;   // bytes from the start of the program
-  std::string reason;    // "reserved encoding c4000000", "truncated", ...
+  uint32_t offset = 0;  // bytes from the start of the program
+  std::string reason;   // "reserved encoding c4000000", "truncated", ...
 };
 
 // Decodes the instruction at the front of `words` (which may hold less than it needs: truncated).
-std::expected<Instruction, DecodeError> decode(std::span<const uint32_t> words, uint32_t offset, Target target = Target::gfx1013);
+std::expected<Instruction, DecodeError> decode(std::span<const uint32_t> words, uint32_t offset,
+                                               Target target = Target::gfx1013);
 
 // LLVM-like text, for reports and tests ("v_add_f32 v0, v1, s2").
 std::string to_text(const Instruction& instruction);

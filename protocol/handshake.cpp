@@ -1,0 +1,155 @@
+#include <capnp/message.h>
+#include <capnp/serialize.h>
+#include <kj/exception.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <cstring>
+
+#include "protocol/control_socket.hpp"
+#include "protocol/messages.capnp.h"
+
+namespace orrery::protocol {
+namespace {
+
+std::vector<std::byte> bytes_of(capnp::MallocMessageBuilder& message) {
+  const auto words = capnp::messageToFlatArray(message);
+  const auto chars = words.asBytes();
+  const auto* begin = reinterpret_cast<const std::byte*>(chars.begin());
+  return {begin, begin + chars.size()};
+}
+
+// Both ends of the control socket must belong to the same user.
+Result<void> check_peer(const ControlSocket& socket) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(socket.fd(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
+    return fail(ExitCode::internal, "cannot read who is at the other end of the control socket: {}",
+                std::strerror(errno));
+  }
+  if (peer.uid != ::geteuid()) {
+    return fail(ExitCode::protocol_mismatch, "the other end of the control socket belongs to user {}, not to us",
+                peer.uid);
+  }
+  return {};
+}
+
+Result<Packet> receive_hello(const ControlSocket& socket, int timeout_ms) {
+  auto packet = socket.receive(timeout_ms);
+  if (!packet) return forward(std::move(packet), "waiting for the other process's greeting");
+  if (!*packet) return fail(ExitCode::peer_gone, "the other process did not greet within {} ms", timeout_ms);
+  return std::move(**packet);
+}
+
+// Runs `body(reader)` on a decoded Hello; a malformed one is an error, never an exception.
+template <class Body>
+Result<void> with_hello(const Packet& packet, Body body) {
+  if (packet.bytes.size() % sizeof(capnp::word) != 0) {
+    return fail(ExitCode::protocol_mismatch, "the greeting is no Cap'n Proto message ({} bytes)", packet.bytes.size());
+  }
+  std::vector<capnp::word> words(packet.bytes.size() / sizeof(capnp::word));
+  std::memcpy(words.data(), packet.bytes.data(), packet.bytes.size());
+  try {
+    capnp::FlatArrayMessageReader reader(kj::arrayPtr(words.data(), words.size()));
+    const auto hello = reader.getRoot<wire::Hello>();
+    if (hello.getVersion() != wire::PROTOCOL_VERSION) {
+      return fail(ExitCode::protocol_mismatch,
+                  "this program (build {}) speaks protocol {}, the other (build {}) speaks {}; rebuild both",
+                  build_id(), wire::PROTOCOL_VERSION, hello.getBuildId().cStr(), hello.getVersion());
+    }
+    return body(hello);
+  } catch (const kj::Exception& error) {
+    return fail(ExitCode::protocol_mismatch, "the greeting is malformed: {}", error.getDescription().cStr());
+  }
+}
+
+}  // namespace
+
+Result<std::string> greet_service(const ControlSocket& socket, const UniqueFd& arena, Bytes arena_size,
+                                  const ControlSegment& segment, uint32_t life, const RunOptions& options,
+                                  int timeout_ms) {
+  ORRERY_TRY(check_peer(socket));
+  capnp::MallocMessageBuilder message;
+  auto hello = message.initRoot<wire::Hello>();
+  hello.setVersion(wire::PROTOCOL_VERSION);
+  hello.setBuildId(build_id());
+  hello.setArenaSize(arena_size.value);
+  hello.setSegmentSize(segment.size().value);
+  hello.setLife(life);
+  const PartTable& table = segment.parts();
+  auto parts = hello.initParts(static_cast<unsigned>(table.size()));
+  for (unsigned i = 0; i < table.size(); ++i) {
+    parts[i].setName(std::string(name_of(static_cast<PartName>(i))));
+    parts[i].setOffset(table[i].offset);
+    parts[i].setSize(table[i].size);
+  }
+  auto run = hello.initOptions();
+  run.setHeadless(options.headless);
+  run.setLogicalClock(options.logical_clock);
+  run.setKeepFramesDirectory(options.keep_frames_directory);
+  run.setKeepEvery(options.keep_every);
+  run.setTitle(options.title);
+  const int fds[] = {arena.get(), segment.fd().get()};
+  const auto bytes = bytes_of(message);
+  if (auto sent = socket.send(bytes, fds); !sent) return forward(std::move(sent), "greeting the GPU service");
+
+  auto packet = receive_hello(socket, timeout_ms);
+  if (!packet) return std::unexpected(std::move(packet.error()));
+  std::string device;
+  ORRERY_TRY(with_hello(*packet, [&](wire::Hello::Reader answer) -> Result<void> {
+    device = answer.getDeviceName().cStr();
+    return {};
+  }));
+  return device;
+}
+
+Result<GuestHello> greet_guest(const ControlSocket& socket, const std::string& device_name, int timeout_ms) {
+  ORRERY_TRY(check_peer(socket));
+  auto packet = receive_hello(socket, timeout_ms);
+  if (!packet) return std::unexpected(std::move(packet.error()));
+  if (packet->fds.size() != 2) {
+    return fail(ExitCode::protocol_mismatch, "the guest's greeting carries {} descriptors, not 2", packet->fds.size());
+  }
+  GuestHello result;
+  ORRERY_TRY(with_hello(*packet, [&](wire::Hello::Reader hello) -> Result<void> {
+    result.arena_size = Bytes{hello.getArenaSize()};
+    result.segment_size = Bytes{hello.getSegmentSize()};
+    result.life = hello.getLife();
+    std::array<bool, static_cast<size_t>(PartName::count)> seen{};
+    for (const auto part : hello.getParts()) {
+      for (size_t i = 0; i < seen.size(); ++i) {
+        if (part.getName() != kj::StringPtr(std::string(name_of(static_cast<PartName>(i))).c_str())) continue;
+        seen[i] = true;
+        result.parts[i] = {part.getOffset(), part.getSize()};
+      }
+    }
+    for (size_t i = 0; i < seen.size(); ++i) {
+      if (!seen[i]) {
+        return fail(ExitCode::protocol_mismatch, "the guest's greeting does not say where {} is",
+                    name_of(static_cast<PartName>(i)));
+      }
+    }
+    const auto run = hello.getOptions();
+    result.options.headless = run.getHeadless();
+    result.options.logical_clock = run.getLogicalClock();
+    result.options.keep_frames_directory = run.getKeepFramesDirectory().cStr();
+    result.options.keep_every = run.getKeepEvery() == 0 ? 1 : run.getKeepEvery();
+    result.options.title = run.getTitle().cStr();
+    return {};
+  }));
+  result.arena = std::move(packet->fds[0]);
+  result.segment = std::move(packet->fds[1]);
+  ORRERY_TRY(check_memory_file(result.arena, result.arena_size));
+  ORRERY_TRY(check_memory_file(result.segment, result.segment_size));
+
+  capnp::MallocMessageBuilder message;
+  auto hello = message.initRoot<wire::Hello>();
+  hello.setVersion(wire::PROTOCOL_VERSION);
+  hello.setBuildId(build_id());
+  hello.setLife(result.life);
+  hello.setDeviceName(device_name);
+  const auto bytes = bytes_of(message);
+  if (auto sent = socket.send(bytes); !sent) return forward(std::move(sent), "answering the guest process's greeting");
+  return result;
+}
+
+}  // namespace orrery::protocol
