@@ -1,0 +1,41 @@
+// The guest process's half of the protocol without a title: a segment, an arena with one mapped range, a journal and
+// the rings, talking to a real orrery-gpu that it starts.
+#pragma once
+
+#include <sys/types.h>
+#include <memory>
+
+#include "protocol/address_map.hpp"
+#include "protocol/control_segment.hpp"
+#include "protocol/control_socket.hpp"
+#include "protocol/journal.hpp"
+#include "protocol/ring.hpp"
+
+namespace orrery::bench {
+
+class StandaloneGuest {
+ public:
+  // Starts `service` (the path of orrery-gpu) and greets it.
+  static Result<std::unique_ptr<StandaloneGuest>> start(const std::string& service);
+  ~StandaloneGuest();
+
+  // Submits one command buffer of one no-operation dword; answers the sequence number.
+  uint64_t submit_empty();
+  bool retired(uint64_t sequence) const { return journal_->retired(sequence); }
+  // Sleeps on the service's ring until it says that `sequence` is retired.
+  Result<void> sleep_until_retired(uint64_t sequence);
+  // Reads messages that nobody waits for.
+  void drain();
+
+ private:
+  StandaloneGuest() = default;
+  pid_t service_ = -1;
+  UniqueFd arena_;
+  std::optional<protocol::ControlSegment> segment_;
+  std::optional<protocol::ControlSocket> socket_;
+  std::optional<protocol::JournalWriter> journal_;
+  std::optional<protocol::RingProducer> to_service_;
+  std::optional<protocol::RingConsumer> from_service_;
+};
+
+}  // namespace orrery::bench
