@@ -1,0 +1,47 @@
+#include "guest-host/cpu/guest_process.hpp"
+
+#include <unistd.h>
+
+namespace orrery::cpu {
+
+void GuestProcess::add_module(ModuleRange module) {
+  const std::lock_guard lock(mutex_);
+  modules_.push_back(std::move(module));
+}
+
+std::vector<ModuleRange> GuestProcess::modules() const {
+  const std::lock_guard lock(mutex_);
+  return modules_;
+}
+
+std::string GuestProcess::describe(GuestAddress address) const {
+  for (const auto& module : modules()) {
+    if (address >= module.begin && address < module.end) {
+      return fmt::format("{}+{:#x}", module.name, (address - module.begin).value);
+    }
+  }
+  return fmt::format("{:#x}", address.value);
+}
+
+void GuestProcess::end(RunEnd end) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (has_ended_) return;
+    has_ended_ = true;
+    end_ = end;
+  }
+  ended_.notify_all();
+}
+
+void GuestProcess::end_and_wait(RunEnd end_of_run) {
+  end(end_of_run);
+  for (;;) ::pause();
+}
+
+RunEnd GuestProcess::wait_for_end() {
+  std::unique_lock lock(mutex_);
+  ended_.wait(lock, [&] { return has_ended_; });
+  return end_;
+}
+
+}  // namespace orrery::cpu

@@ -1,0 +1,72 @@
+// The running title: its memory, its modules, its threads' common properties, and how it ends.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "guest-host/cpu/fs_policy.hpp"
+#include "guest-host/memory/guest_memory.hpp"
+#include "shared/error.hpp"
+
+namespace orrery::cpu {
+
+// A loaded file, for reports.
+struct ModuleRange {
+  std::string name;
+  GuestAddress begin;
+  GuestAddress end;
+};
+
+// The initial contents of a thread's static TLS block (one executable; variant II: it lies below the thread pointer).
+struct TlsTemplate {
+  std::vector<std::byte> initial;
+  uint64_t size = 0;       // bytes, initial.size() and zeroes
+  uint64_t alignment = 1;  // a power of two
+  // Bytes from the block's first byte up to the thread pointer.
+  uint64_t offset() const { return align_up(size, alignment); }
+};
+
+struct RunEnd {
+  int exit_code = 0;
+};
+
+class GuestProcess {
+ public:
+  GuestProcess(memory::GuestMemory& memory, FsPolicy policy) : memory_(memory), policy_(policy) {}
+
+  memory::GuestMemory& memory() { return memory_; }
+  FsPolicy policy() const { return policy_; }
+  const TlsTemplate& tls() const { return tls_; }
+  void set_tls(TlsTemplate tls) { tls_ = std::move(tls); }
+  // What threads find in __stack_chk_guard and at thread pointer + 0x28.
+  uint64_t stack_guard() const { return stack_guard_; }
+  void set_stack_guard(uint64_t value) { stack_guard_ = value; }
+
+  void add_module(ModuleRange module);
+  std::vector<ModuleRange> modules() const;
+  // "eboot.bin+0x1234", or the bare address.
+  std::string describe(GuestAddress address) const;
+
+  // Asks the run to end; the first one counts. Returns at once: the caller then blocks or goes on as it likes.
+  void end(RunEnd end);
+  // Never returns: for handlers of exit and for faults. The process's main thread ends the process.
+  [[noreturn]] void end_and_wait(RunEnd end);
+  RunEnd wait_for_end();
+
+ private:
+  memory::GuestMemory& memory_;
+  FsPolicy policy_;
+  TlsTemplate tls_;
+  uint64_t stack_guard_ = 0;
+  mutable std::mutex mutex_;
+  std::condition_variable ended_;
+  bool has_ended_ = false;
+  RunEnd end_;
+  std::vector<ModuleRange> modules_;
+};
+
+}  // namespace orrery::cpu
