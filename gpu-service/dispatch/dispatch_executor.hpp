@@ -1,0 +1,65 @@
+// The Executor on a Vulkan device: guest programs are translated, their buffers bound or reached through the device
+// page table, and batches of work are submitted. One thread uses it: the service's.
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+#include "gpu-service/dispatch/executor.hpp"
+
+namespace orrery::vulkan {
+class Device;
+}
+namespace orrery::memory {
+class GuestMemory;
+}
+
+namespace orrery::dispatch {
+
+struct ExecutorOptions {
+  // False: the arena is mirrored in device buffers and copied both ways, as on a device that refuses host imports.
+  // Default: import, unless ORRERY_IMPORT=off.
+  bool import_arena = true;
+  // How long finish() waits for the device before it gives it up for lost.
+  std::chrono::seconds patience{300};
+};
+
+struct ExecutorCounters {
+  uint64_t dispatches = 0;        // recorded
+  uint64_t bound = 0;             // of them with every buffer bound
+  uint64_t device_addressed = 0;  // of them through the page table only, because a buffer could not be bound
+  uint64_t refused = 0;
+  uint64_t programs = 0;  // distinct translations tried
+  uint64_t programs_refused = 0;
+  uint64_t fills = 0, copies = 0;  // on the device
+  uint64_t host_transfers = 0;     // fills and copies done by the CPU, after a wait
+  uint64_t submissions = 0;
+  uint64_t waits_for_reads = 0;  // the device was waited for before the CPU read what it may have been writing
+  uint64_t escapes = 0;          // device accesses outside the map
+};
+
+class DispatchExecutor final : public Executor {
+ public:
+  // The device and the memory must outlive it; its arena must stay mapped. Takes the map as it is at the first
+  // acquire().
+  static Result<std::unique_ptr<DispatchExecutor>> create(const vulkan::Device& device, memory::GuestMemory& memory,
+                                                          const ExecutorOptions& options = {});
+  ~DispatchExecutor() override;
+
+  // A program's refusals come back once per program and translation; later dispatches of it answer one line each.
+  std::vector<Refusal> dispatch(const DispatchState& state) override;
+  std::vector<Refusal> fill(GuestAddress destination, Bytes size, uint32_t value) override;
+  std::vector<Refusal> copy(GuestAddress destination, GuestAddress source, Bytes size) override;
+  // Refreshes the memory's map too. When the map changed, recorded work is waited for first.
+  Result<void> acquire() override;
+  Result<std::vector<Refusal>> finish() override;
+
+  const ExecutorCounters& counters() const;
+
+ private:
+  struct State;
+  explicit DispatchExecutor(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace orrery::dispatch

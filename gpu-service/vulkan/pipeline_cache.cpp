@@ -1,0 +1,172 @@
+#include "gpu-service/vulkan/pipeline_cache.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "gpu-service/vulkan/device.hpp"
+#include "gpu-service/vulkan/vulkan_result.hpp"
+#include "shared/content_hash.hpp"
+#include "shared/log.hpp"
+#include "shared/unique_fd.hpp"
+
+namespace orrery::vulkan {
+namespace {
+
+constexpr uint64_t kMagic = 0x31435059'5252524f;  // "ORRRYPC1"
+constexpr uint64_t kMostBytes = 512ull << 20;
+
+// In front of the driver's bytes. The hash finds damage that a driver might not.
+struct FileHeader {
+  uint64_t magic = kMagic;
+  uint64_t size = 0;
+  ContentHash hash;
+};
+
+std::string file_name(const DeviceFacts& facts) {
+  std::vector<std::byte> key;
+  const auto add = [&](const void* data, size_t size) {
+    const auto* bytes = static_cast<const std::byte*>(data);
+    key.insert(key.end(), bytes, bytes + size);
+  };
+  add(facts.device_uuid.data(), facts.device_uuid.size());
+  add(facts.driver_uuid.data(), facts.driver_uuid.size());
+  add(facts.pipeline_cache_uuid.data(), facts.pipeline_cache_uuid.size());
+  add(&facts.driver_version, sizeof(facts.driver_version));
+  add(facts.driver.data(), facts.driver.size());
+  return "pipelines-" + hash_bytes(key).hex() + ".bin";
+}
+
+// The driver's bytes from the file, or nothing; says why in the log unless there is no file.
+std::optional<std::vector<std::byte>> read_file(const std::string& path, const DeviceFacts& facts) {
+  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return std::nullopt;
+  struct stat status{};
+  FileHeader header;
+  if (fstat(fd.get(), &status) != 0 || read(fd.get(), &header, sizeof(header)) != sizeof(header) ||
+      header.magic != kMagic || header.size > kMostBytes ||
+      header.size != static_cast<uint64_t>(status.st_size) - sizeof(header)) {
+    log::warn("pipeline cache {} is cut off or damaged; it is ignored", path);
+    return std::nullopt;
+  }
+  std::vector<std::byte> bytes(header.size);
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t got = read(fd.get(), bytes.data() + done, bytes.size() - done);
+    if (got <= 0) break;
+    done += static_cast<size_t>(got);
+  }
+  if (done != bytes.size() || hash_bytes(bytes) != header.hash) {
+    log::warn("pipeline cache {} is damaged; it is ignored", path);
+    return std::nullopt;
+  }
+  VkPipelineCacheHeaderVersionOne inner{};
+  if (bytes.size() < sizeof(inner)) return std::nullopt;
+  std::memcpy(&inner, bytes.data(), sizeof(inner));
+  if (inner.vendorID != facts.vendor_id || inner.deviceID != facts.device_id ||
+      std::memcmp(inner.pipelineCacheUUID, facts.pipeline_cache_uuid.data(), VK_UUID_SIZE) != 0) {
+    log::warn("pipeline cache {} is another device's or driver's; it is ignored", path);
+    return std::nullopt;
+  }
+  return bytes;
+}
+
+bool write_all(int fd, const void* data, size_t size) {
+  const auto* bytes = static_cast<const std::byte*>(data);
+  while (size > 0) {
+    const ssize_t done = write(fd, bytes, size);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return false;
+    bytes += done;
+    size -= static_cast<size_t>(done);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string default_cache_directory() {
+  // A relative XDG_CACHE_HOME is to be ignored (XDG base directory specification).
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') {
+    return std::string(cache) + "/orrery";
+  }
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
+    return std::string(home) + "/.cache/orrery";
+  return {};
+}
+
+std::unique_ptr<DiskPipelineCache> DiskPipelineCache::load(const Device& device, const std::string& directory) {
+  std::unique_ptr<DiskPipelineCache> cache(new DiskPipelineCache);
+  cache->device_ = device.handle();
+  std::optional<std::vector<std::byte>> bytes;
+  if (!directory.empty()) {
+    cache->path_ = directory + "/" + file_name(device.facts());
+    bytes = read_file(cache->path_, device.facts());
+  }
+  VkPipelineCacheCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
+  if (bytes) {
+    info.initialDataSize = bytes->size();
+    info.pInitialData = bytes->data();
+  }
+  VkResult result = vkCreatePipelineCache(cache->device_, &info, nullptr, &cache->handle_);
+  cache->loaded_ = bytes && result == VK_SUCCESS;
+  if (bytes && result != VK_SUCCESS) {
+    log::warn("the driver refused pipeline cache {}; it is ignored", cache->path_);
+    info.initialDataSize = 0;
+    info.pInitialData = nullptr;
+    result = vkCreatePipelineCache(cache->device_, &info, nullptr, &cache->handle_);
+  }
+  if (result != VK_SUCCESS) {
+    log::warn("vkCreatePipelineCache: {}; pipelines are not cached", name_of(result));
+    cache->handle_ = VK_NULL_HANDLE;
+  }
+  return cache;
+}
+
+Result<void> DiskPipelineCache::write() const {
+  size_t size = 0;
+  VkResult result = vkGetPipelineCacheData(device_, handle_, &size, nullptr);
+  std::vector<std::byte> bytes(size);
+  if (result == VK_SUCCESS) result = vkGetPipelineCacheData(device_, handle_, &size, bytes.data());
+  ORRERY_TRY(checked(result, "vkGetPipelineCacheData"));
+  bytes.resize(size);
+  FileHeader header;
+  header.size = bytes.size();
+  header.hash = hash_bytes(bytes);
+
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), error);
+  std::string temporary = path_ + ".XXXXXX";
+  const UniqueFd fd(mkostemp(temporary.data(), O_CLOEXEC));
+  if (!fd) return fail(ExitCode::internal, "{}: {}", temporary, std::strerror(errno));
+  if (!write_all(fd.get(), &header, sizeof(header)) || !write_all(fd.get(), bytes.data(), bytes.size()) ||
+      rename(temporary.c_str(), path_.c_str()) != 0) {
+    const int why = errno;
+    unlink(temporary.c_str());
+    return fail(ExitCode::internal, "{}: {}", path_, std::strerror(why));
+  }
+  return {};
+}
+
+void DiskPipelineCache::save() {
+  if (!changed_ || failed_ || path_.empty() || handle_ == VK_NULL_HANDLE) return;
+  changed_ = false;
+  if (auto written = write(); !written) {
+    failed_ = true;
+    log::warn("the pipeline cache is not kept: {}", written.error().describe());
+  }
+}
+
+DiskPipelineCache::~DiskPipelineCache() {
+  save();
+  if (handle_ != VK_NULL_HANDLE) vkDestroyPipelineCache(device_, handle_, nullptr);
+}
+
+}  // namespace orrery::vulkan
