@@ -1,0 +1,54 @@
+#include "gpu-service/command/checkpoint.hpp"
+
+#include <algorithm>
+
+namespace orrery::command {
+
+void CheckpointStore::restore(protocol::RegisterBanks& banks, uint64_t first_open) {
+  if (shared_ == nullptr) return;
+  const uint64_t generation = shared_->generation.load(std::memory_order_acquire);
+  if (generation == 0) return;
+  uint64_t slot = generation % 2;
+  // The last life may have saved a submission and died before it was marked retired: then it runs again from the banks
+  // before it.
+  if (first_open != 0 && shared_->sequence[slot] >= first_open) {
+    if (generation == 1) return;
+    slot ^= 1;
+  }
+  banks = shared_->banks[slot];
+}
+
+void CheckpointStore::touched(Bank bank, uint32_t first, uint32_t count) {
+  for (auto& slot : changed_) {
+    Range& range = slot[static_cast<size_t>(bank)];
+    if (range.begin >= range.end) {
+      range = {first, first + count};
+    } else {
+      range = {std::min(range.begin, first), std::max(range.end, first + count)};
+    }
+  }
+}
+
+void CheckpointStore::save(const protocol::RegisterBanks& banks, uint64_t sequence) {
+  if (shared_ == nullptr) return;
+  const uint64_t generation = shared_->generation.load(std::memory_order_relaxed) + 1;
+  const uint64_t slot = generation % 2;
+  protocol::RegisterBanks& to = shared_->banks[slot];
+  const auto copy = [&](Bank bank, const auto& source, auto& target) {
+    Range& range = changed_[slot][static_cast<size_t>(bank)];
+    const size_t end = std::min<size_t>(range.end, source.size());
+    if (range.begin < end) std::copy(source.begin() + range.begin, source.begin() + end, target.begin() + range.begin);
+    range = {0, 0};
+  };
+  copy(Bank::context, banks.context, to.context);
+  copy(Bank::sh, banks.sh, to.sh);
+  copy(Bank::uconfig, banks.uconfig, to.uconfig);
+  to.index_base = banks.index_base;
+  to.index_count = banks.index_count;
+  to.instance_count = banks.instance_count;
+  std::copy(std::begin(banks.indirect_base), std::end(banks.indirect_base), std::begin(to.indirect_base));
+  shared_->sequence[slot] = sequence;
+  shared_->generation.store(generation, std::memory_order_release);
+}
+
+}  // namespace orrery::command

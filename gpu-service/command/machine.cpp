@@ -1,0 +1,105 @@
+#include "gpu-service/command/machine.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "gpu-service/command/packet_table.hpp"
+
+namespace orrery::command {
+
+uint64_t host_time_ns() {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+          .count());
+}
+
+std::string place_of(const Queue& queue, uint32_t offset) {
+  std::string place = fmt::format("queue {}, dword {}", queue.id, offset);
+  if (!queue.stack.empty() && queue.stack.back().indirect) {
+    place += fmt::format(" of the indirect buffer at {:#x}", queue.stack.back().address.value);
+  }
+  return place;
+}
+
+void Machine::refuse(const Queue& queue, const Packet& packet, std::string_view kind, std::string_view text) {
+  std::string bytes = fmt::format("{:08x}", packet.header);
+  for (size_t i = 0; i < std::min<size_t>(packet.body.size(), 8); ++i) bytes += fmt::format(" {:08x}", packet.body[i]);
+  if (packet.body.size() > 8) bytes += " ...";
+  const std::string name = packet.info != nullptr ? packet.info->name : "packet";
+  parts.listener.refused(
+      {std::string(kind), fmt::format("{}: {} {} [{}]", place_of(queue, packet.offset), name, text, bytes)});
+}
+
+void Machine::refused(std::span<const dispatch::Refusal> refusals) {
+  for (const auto& refusal : refusals) parts.listener.refused(refusal);
+}
+
+Result<void> Machine::settle() {
+  if (!unfinished) return {};
+  auto refusals = parts.executor.finish();
+  if (!refusals) return forward(std::move(refusals), "finishing GPU work");
+  unfinished = false;
+  refused(*refusals);
+  return {};
+}
+
+Result<void> Machine::acquire() {
+  // Another queue's recorded work belongs to the map as it was.
+  ORRERY_TRY(settle());
+  ORRERY_TRY(parts.memory.refresh());
+  return parts.executor.acquire();
+}
+
+uint64_t Machine::gpu_clock(const Queue& queue) const {
+  uint64_t now = queue.submissions.front().guest_time_ns;
+  if (!parts.logical_clock) now += host_time_ns() - queue.arrived_ns;
+  return now / 10;
+}
+
+bool compare(Compare function, uint64_t value, uint64_t reference) {
+  switch (function) {
+    case Compare::always:
+      return true;
+    case Compare::less:
+      return value < reference;
+    case Compare::less_equal:
+      return value <= reference;
+    case Compare::equal:
+      return value == reference;
+    case Compare::not_equal:
+      return value != reference;
+    case Compare::greater_equal:
+      return value >= reference;
+    case Compare::greater:
+      return value > reference;
+    case Compare::reserved:
+      break;
+  }
+  return false;
+}
+
+std::string describe(const Wait& wait) {
+  constexpr const char* kSigns[] = {"anything", "<", "<=", "==", "!=", ">=", ">", "?"};
+  return fmt::format("waits for the {}-byte label at {:#x}: (value & {:#x}) {} {:#x}", wait.bytes, wait.address.value,
+                     wait.mask, kSigns[static_cast<size_t>(wait.compare)], wait.reference);
+}
+
+bool set_registers(Queue& queue, Bank bank, uint32_t first, std::span<const uint32_t> values) {
+  const auto write = [&](auto& registers) {
+    if (first > registers.size() || values.size() > registers.size() - first) return false;
+    std::copy(values.begin(), values.end(), registers.begin() + first);
+    queue.checkpoint.touched(bank, first, static_cast<uint32_t>(values.size()));
+    return true;
+  };
+  switch (bank) {
+    case Bank::context:
+      return write(queue.banks.context);
+    case Bank::sh:
+      return write(queue.banks.sh);
+    case Bank::uconfig:
+      return write(queue.banks.uconfig);
+  }
+  return false;
+}
+
+}  // namespace orrery::command

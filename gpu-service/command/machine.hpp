@@ -1,0 +1,52 @@
+// What packet handlers work with: memory, executor, the one flag of unfinished work, refusals with their place.
+#pragma once
+
+#include <fmt/format.h>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "gpu-service/command/processor.hpp"
+#include "gpu-service/command/queue.hpp"
+
+namespace orrery::command {
+
+// Limits that no real stream reaches; they keep cyclic and hostile ones finite.
+inline constexpr size_t kMaxDepth = 16;                 // nested indirect buffers
+inline constexpr uint64_t kMaxFetchedDwords = 1 << 24;  // per submission, indirect buffers and register tables included
+
+struct PacketInfo;
+
+struct Packet {
+  const PacketInfo* info = nullptr;
+  uint32_t header = 0;
+  uint32_t offset = 0;  // dwords from the start of its buffer
+  std::span<const uint32_t> body;
+};
+
+struct Machine {
+  ProcessorParts parts;
+  bool unfinished = false;  // the executor holds work that may not be visible yet
+
+  // "queue 0, dword 12: WRITE_DATA (0x37) writes ... [c0033700 ...]"
+  void refuse(const Queue& queue, const Packet& packet, std::string_view kind, std::string_view text);
+  void refused(std::span<const dispatch::Refusal> refusals);
+  // Everything before is complete and visible in guest memory.
+  Result<void> settle();
+  // The CPU may have written, the map may have changed.
+  Result<void> acquire();
+  // The GPU clock, 100 MHz.
+  uint64_t gpu_clock(const Queue& queue) const;
+};
+
+// Where a queue stands: "queue 0, dword 12" and the indirect buffer, if it is in one.
+std::string place_of(const Queue& queue, uint32_t offset);
+uint64_t host_time_ns();
+
+bool compare(Compare function, uint64_t value, uint64_t reference);
+std::string describe(const Wait& wait);
+
+// Writes registers [first, first + values) of a bank; false when they leave it (then none was written).
+bool set_registers(Queue& queue, Bank bank, uint32_t first, std::span<const uint32_t> values);
+
+}  // namespace orrery::command

@@ -1,0 +1,85 @@
+// The command processor: runs PM4 command buffers of several queues as a cooperative step machine. No thread is ever
+// blocked: a queue that waits for memory is polled, the others go on.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gpu-service/command/submission.hpp"
+#include "gpu-service/dispatch/executor.hpp"
+#include "gpu-service/memory/guest_memory.hpp"
+#include "protocol/segment_layout.hpp"
+#include "shared/error.hpp"
+
+namespace orrery::command {
+
+// Who is told what happened.
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  virtual void refused(const dispatch::Refusal& refusal) = 0;
+  // The submission is complete and visible to the guest; its queue's checkpoint is saved.
+  virtual void retired(uint64_t sequence) = 0;
+  // RELEASE_MEM or EVENT_WRITE_EOP asked for an interrupt.
+  virtual void queue_event(uint32_t queue, uint32_t context_id) = 0;
+};
+
+struct ProcessorParts {
+  memory::GuestMemory& memory;
+  dispatch::Executor& executor;
+  Listener& listener;
+  protocol::ServiceStatus* status = nullptr;         // last words and counters; null in tests
+  std::span<protocol::QueueCheckpoint> checkpoints;  // one per queue; empty in tests
+  bool logical_clock = false;                        // GPU clock stands still inside a submission
+};
+
+// A queue that waits in WAIT_REG_MEM.
+struct BlockedQueue {
+  uint32_t queue = 0;
+  uint64_t sequence = 0;
+  std::string text;  // place, address, what is expected and what was seen
+};
+
+struct Queue;
+struct Machine;
+
+class Processor {
+ public:
+  explicit Processor(const ProcessorParts& parts);
+  ~Processor();
+  Processor(const Processor&) = delete;
+  Processor& operator=(const Processor&) = delete;
+
+  // Brings back a queue's registers from its checkpoint; `first_open` is the queue's oldest submission that is not
+  // retired (0: none).
+  void restore(uint32_t queue, uint64_t first_open);
+  // Queues a submission behind the others of its queue. A queue number past kMaxQueues is refused and retired at once.
+  void submit(Submission submission);
+  // Lets every queue run a bounded number of packets. Answers whether anything moved; false: all queues are idle or
+  // wait. An error (device lost, damaged address map) ends this life of the service.
+  Result<bool> run();
+  // Nothing submitted is left.
+  bool idle() const;
+  // The queues that wait now.
+  std::vector<BlockedQueue> blocked() const;
+  // For tests and reports; null when the queue was never used.
+  const protocol::RegisterBanks* registers(uint32_t queue) const;
+
+ private:
+  Queue& queue(uint32_t id);
+  Result<bool> run_queue(Queue& queue);
+  Result<bool> poll_wait(Queue& queue);
+  Result<void> start(Queue& queue);
+  Result<void> retire(Queue& queue);
+  Result<void> step(Queue& queue);
+
+  std::unique_ptr<Machine> machine_;
+  std::array<std::unique_ptr<Queue>, protocol::kMaxQueues> queues_;
+};
+
+}  // namespace orrery::command
