@@ -49,6 +49,8 @@ struct HostFeatures {
   bool fuses_fma = true;  // OpExtInst Fma really fuses (lavapipe 22.3 does not)
   bool float16 = true, float64 = true, int8 = true, int16 = true, int64 = true;
   bool int64_atomics = true;
+  bool lockstep_subgroups =
+      false;  // a subgroup runs as one vector (lavapipe): its lanes need no fences among themselves
   uint32_t workgroup_memory = 32768;  // bytes
   uint32_t max_invocations = 1024;
 };
@@ -60,6 +62,7 @@ struct TranslateOptions {
   uint32_t rsrc1 = 0;                           // COMPUTE_PGM_RSRC1: FLOAT_MODE 19:12, DX10_CLAMP 21, IEEE_MODE 23
   uint32_t rsrc2 = 0;           // COMPUTE_PGM_RSRC2: SCRATCH_EN 0, USER_SGPR 5:1, TGID_X/Y/Z_EN 7/8/9, TG_SIZE_EN 10,
                                 // TIDIG_COMP_CNT 12:11, LDS_SIZE 23:15 (128-dword units)
+  bool partial_groups = false;  // totals are in threads: groups at the edge are not full (PushConstants::threads)
   bool bind_buffers = true;     // false: every buffer access goes through the device page table
   uint32_t scratch_dwords = 0;  // private memory per lane, dwords
 };

@@ -1,0 +1,47 @@
+// A program in SSA form over the structured graph. Plain arrays: an instruction is 16 bytes, its operands lie in one
+// pool.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "gpu-service/shader/cfg/structured_graph.hpp"
+#include "gpu-service/shader/ir/memory.hpp"
+#include "gpu-service/shader/ir/value.hpp"
+
+namespace orrery::shader::ir {
+
+struct Inst {
+  Op op = Op::undefined;
+  Type type = Type::none;
+  bool per_lane = false;
+  uint8_t count = 0;     // operands
+  uint32_t first = 0;    // of the operands in the pool; constants: high 32 bits
+  uint32_t imm = 0;      // index or immediate; constants: low 32 bits; memory: index of the Access
+  uint32_t block = ~0u;  // block it is in; ~0 for constants and undefined values
+};
+
+struct Block {
+  std::vector<uint32_t> phis;
+  std::vector<uint32_t> body;          // in order
+  std::vector<uint32_t> predecessors;  // as phi operands are ordered
+  Value condition;                     // branch: b1 uniform, true -> targets[0]; route: u32 uniform
+};
+
+struct Function {
+  std::vector<Inst> insts;
+  std::vector<Value> operands;
+  std::vector<Access> accesses;
+  std::vector<Block> blocks;  // parallel to graph->blocks
+  const cfg::StructuredGraph* graph = nullptr;
+  std::vector<DescriptorSource> bindings;  // of Space::buffer accesses
+
+  const Inst& at(Value v) const { return insts[v.id]; }
+  Type type(Value v) const { return insts[v.id].type; }
+  std::span<const Value> args(const Inst& inst) const { return {operands.data() + inst.first, inst.count}; }
+  std::span<const Value> args(Value v) const { return args(insts[v.id]); }
+  uint64_t constant_bits(const Inst& inst) const { return (static_cast<uint64_t>(inst.first) << 32) | inst.imm; }
+};
+
+}  // namespace orrery::shader::ir

@@ -1,0 +1,49 @@
+// What a memory operation does, beside its operands.
+#pragma once
+
+#include <cstdint>
+
+#include "gpu-service/shader/ir/value.hpp"
+
+namespace orrery::shader::ir {
+
+enum class Space : uint8_t {
+  guest,    // address: u64 guest address, through the device page table; what is absent is dropped and recorded
+  buffer,   // address: u32 byte offset from the base of bound buffer `binding`; the caller has checked the V#'s bounds
+  lds,      // address: u32 byte offset into the group's LDS; what lies outside reads 0 and is dropped
+  scratch,  // address: u32 byte offset into the lane's private memory
+};
+
+enum class AtomicOp : uint8_t {
+  none,
+  swap,
+  compare_swap,
+  add,
+  sub,
+  umin,
+  smin,
+  umax,
+  smax,
+  iand,
+  ior,
+  ixor,
+  inc,
+  dec,
+  fadd,
+  fmin,
+  fmax
+};
+
+struct Access {
+  Space space = Space::guest;
+  uint8_t bytes = 4;       // of one component: 1, 2 (zero-extended in u32), 4; 8 for 64-bit atomics (u64 operands)
+  uint8_t components = 1;  // 1..4 dwords; 1 for narrower ones
+  AtomicOp atomic = AtomicOp::none;
+  bool returns = false;      // atomics: the old value is used
+  bool coherent = false;     // glc/dlc: not from a cache of its own
+  uint32_t binding = 0;      // Space::buffer
+  int32_t offset = 0;        // bytes added to the address
+  uint32_t instruction = 0;  // offset in the program, for reports
+};
+
+}  // namespace orrery::shader::ir
