@@ -19,8 +19,8 @@ enum class Condition : uint8_t { scc0, scc1, vccz, vccnz, execz, execnz };
 enum class TerminatorKind : uint8_t {
   jump,    // to targets[0]
   branch,  // guest condition: true -> targets[0], false -> targets[1]
-  route,   // switch on routing variable `route`: value i -> targets[i]; the last target is also the default
-  end,     // s_endpgm: the wave ends
+  route,   // switch on routing variable `route`: values[i] -> targets[i]; targets has one more, the default
+  end,     // s_endpgm: the wave ends. Also ends the empty, unreachable block that stands for a merge nobody reaches
 };
 
 enum class MergeKind : uint8_t { none, selection, loop };
@@ -37,6 +37,7 @@ struct StructuredBlock {
   TerminatorKind terminator = TerminatorKind::end;
   Condition condition = Condition::scc0;
   uint32_t route = 0;
+  std::vector<uint32_t> values;  // route only: distinct; targets of several values may be equal
   std::vector<uint32_t> targets;
   MergeKind merge = MergeKind::none;  // OpSelectionMerge / OpLoopMerge in front of the terminator
   uint32_t merge_block = kNoBlock;
@@ -44,9 +45,10 @@ struct StructuredBlock {
 };
 
 struct StructuredGraph {
-  std::vector<StructuredBlock>
-      blocks;               // blocks[0] is the entry; order is valid for SPIR-V (a block behind its dominators)
-  uint32_t routes = 0;      // number of routing variables
+  // blocks[0] is the entry and no branch's target; order is valid for SPIR-V (a block behind its dominators). A branch
+  // whose targets all leave or continue the innermost loop has no merge; every other branch and route has one.
+  std::vector<StructuredBlock> blocks;
+  uint32_t routes = 0;      // number of routing variables; one is undefined until a block on the way assigns it
   bool dispatcher = false;  // an irreducible or untraceable part runs through a dispatcher loop
 };
 
