@@ -22,7 +22,7 @@ typedef __amdgpu_buffer_rsrc_t buffer;  // a V#: buffer descriptor, four SGPRs
 #define load_u32(b, offset) __builtin_amdgcn_raw_buffer_load_b32(b, (int)(offset), 0, 0)
 #define store_u32(value, b, offset) __builtin_amdgcn_raw_buffer_store_b32(value, b, (int)(offset), 0, 0)
 #else
-typedef const uint* buffer;
+typedef constant uint* buffer;  // the V# itself
 #define SGPR_KERNEL kernel
 #define IDS
 uint orrery_group_id(uint dimension);

@@ -1,0 +1,106 @@
+#include "on_cpu.h"
+
+// A fiber keeps its callee-saved registers on its own stack (System V x86-64); MXCSR and the x87 word never change here.
+void orrery_switch_fiber(void** save, void* load);
+void orrery_start_fiber(void);
+__asm__(
+    ".text\n"
+    ".globl orrery_switch_fiber\n"
+    ".type orrery_switch_fiber, @function\n"
+    "orrery_switch_fiber:\n"
+    "  push %rbp\n  push %rbx\n  push %r12\n  push %r13\n  push %r14\n  push %r15\n"
+    "  mov %rsp, (%rdi)\n"
+    "  mov %rsi, %rsp\n"
+    "  pop %r15\n  pop %r14\n  pop %r13\n  pop %r12\n  pop %rbx\n  pop %rbp\n"
+    "  ret\n"
+    ".size orrery_switch_fiber, . - orrery_switch_fiber\n"
+    ".globl orrery_start_fiber\n"
+    ".type orrery_start_fiber, @function\n"
+    "orrery_start_fiber:\n"
+    "  call orrery_fiber_main\n"
+    "  ud2\n"
+    ".size orrery_start_fiber, . - orrery_start_fiber\n");
+
+static _Alignas(64) unsigned char stacks[ON_CPU_MOST_ITEMS][ON_CPU_STACK];
+static void* waiting[ON_CPU_MOST_ITEMS];  // stack pointers of the items that wait at a barrier, null: finished
+static unsigned stack_of[ON_CPU_MOST_ITEMS];
+static void* scheduler;
+static work_item running_item;
+static const unsigned char* running_arguments;
+static unsigned current, size_x, size_y, size_z, group_id[3], group_count[3];
+static int at_barrier;
+
+unsigned orrery_group_id(unsigned dimension);
+unsigned orrery_local_id(unsigned dimension);
+unsigned orrery_local_size(unsigned dimension);
+unsigned orrery_group_count(unsigned dimension);
+void orrery_barrier(void);
+void orrery_fiber_main(void);
+
+unsigned orrery_group_id(unsigned dimension) { return dimension < 3 ? group_id[dimension] : 0; }
+unsigned orrery_group_count(unsigned dimension) { return dimension < 3 ? group_count[dimension] : 1; }
+unsigned orrery_local_size(unsigned dimension) { return dimension == 0 ? size_x : dimension == 1 ? size_y : dimension == 2 ? size_z : 1; }
+unsigned orrery_local_id(unsigned dimension) {
+  if (dimension == 0) return current % size_x;
+  if (dimension == 1) return current / size_x % size_y;
+  return dimension == 2 ? current / size_x / size_y : 0;
+}
+
+void orrery_barrier(void) {
+  at_barrier = 1;
+  orrery_switch_fiber(&waiting[current], scheduler);
+}
+
+void orrery_fiber_main(void) {
+  running_item(running_arguments);
+  at_barrier = 0;
+  void* ignored;
+  orrery_switch_fiber(&ignored, scheduler);
+}
+
+static void start(unsigned item, unsigned stack) {
+  // As if orrery_switch_fiber had been called just before orrery_start_fiber: six registers and the return address.
+  void** top = (void**)(stacks[stack] + ON_CPU_STACK);
+  *--top = (void*)orrery_start_fiber;
+  for (int i = 0; i < 6; i++) *--top = 0;
+  stack_of[item] = stack;
+  current = item;
+  orrery_switch_fiber(&scheduler, top);
+}
+
+static void run_group(unsigned items) {
+  // An item that finishes without a barrier leaves its stack to the next one, so that it stays in the cache.
+  unsigned stack = 0, left = 0;
+  for (unsigned item = 0; item < items; item++) {
+    start(item, stack);
+    if (at_barrier) {
+      stack++;
+      left++;
+    } else {
+      waiting[item] = 0;
+    }
+  }
+  while (left) {
+    for (unsigned item = 0; item < items; item++) {
+      if (!waiting[item]) continue;
+      current = item;
+      orrery_switch_fiber(&scheduler, waiting[item]);
+      if (!at_barrier) {
+        waiting[item] = 0;
+        left--;
+      }
+    }
+  }
+}
+
+void run_on_cpu(work_item item, const unsigned char* arguments, const unsigned group_size[3], const unsigned groups[3]) {
+  running_item = item;
+  running_arguments = arguments;
+  size_x = group_size[0], size_y = group_size[1], size_z = group_size[2];
+  for (int i = 0; i < 3; i++) group_count[i] = groups[i];
+  unsigned items = size_x * size_y * size_z;
+  if (items == 0 || items > ON_CPU_MOST_ITEMS) return;
+  for (group_id[2] = 0; group_id[2] < groups[2]; group_id[2]++)
+    for (group_id[1] = 0; group_id[1] < groups[1]; group_id[1]++)
+      for (group_id[0] = 0; group_id[0] < groups[0]; group_id[0]++) run_group(items);
+}
