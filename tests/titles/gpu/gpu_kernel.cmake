@@ -29,13 +29,14 @@ function(orrery_gpu_kernel)
     list(APPEND flags -target amdgcn-amd-amdpal)
     list(APPEND embed --sgprs ${K_SGPRS})
     set(compile
-      COMMAND ${ORRERY_CLANG} ${language} ${flags} ${K_OPTIONS} -DORRERY_SGPR_ARGUMENTS -S -emit-llvm ${K_SOURCE} -o ${base}.body.ll
+      COMMAND ${ORRERY_CLANG} ${language} ${flags} ${K_OPTIONS} -DORRERY_SGPR_ARGUMENTS -MD -MF ${base}.d -MT ${base}.co
+              -S -emit-llvm ${K_SOURCE} -o ${base}.body.ll
       COMMAND ${Python3_EXECUTABLE} ${ORRERY_GPU_DIR}/pal_entry.py ${base}.body.ll ${K_NAME} ${K_SGPRS} ${K_GROUP_SIZE} > ${base}.ll
       COMMAND ${ORRERY_CLANG} -x ir ${flags} -c ${base}.ll -o ${base}.o)
   else()
     list(APPEND flags -target amdgcn-amd-amdhsa)
     list(APPEND language -Xclang -mlink-builtin-bitcode -Xclang ${ORRERY_LIBCLC})
-    set(compile COMMAND ${ORRERY_CLANG} ${language} ${flags} ${K_OPTIONS} -c ${K_SOURCE} -o ${base}.o)
+    set(compile COMMAND ${ORRERY_CLANG} ${language} ${flags} ${K_OPTIONS} -MD -MF ${base}.d -MT ${base}.co -c ${K_SOURCE} -o ${base}.o)
   endif()
   set(outputs ${base}.co)
   if(K_C)
@@ -56,6 +57,26 @@ function(orrery_gpu_kernel)
     COMMAND ${embed}
     DEPENDS ${K_SOURCE} ${ORRERY_GPU_DIR}/kernel_ids.h ${ORRERY_GPU_DIR}/code_object.py ${ORRERY_GPU_DIR}/pal_entry.py
             ${ORRERY_GPU_DIR}/embed_kernel.py
+    DEPFILE ${base}.d
     COMMENT "gfx1013 kernel ${K_NAME}, wave${K_WAVE}" VERBATIM)
   set(ORRERY_GPU_KERNEL_OUTPUTS ${ORRERY_GPU_KERNEL_OUTPUTS} ${outputs} PARENT_SCOPE)
+endfunction()
+
+# orrery_cpu_kernel(OUT SOURCE x.cl [STANDARD CL2.0] ...): the same source as an object file for the console's CPU.
+# Other words of orrery_gpu_kernel are accepted and ignored.
+function(orrery_cpu_kernel out)
+  cmake_parse_arguments(K "" "SOURCE;STANDARD;OUTPUT" "DEPENDS" ${ARGN})
+  if(NOT K_STANDARD)
+    set(K_STANDARD CL1.2)
+  endif()
+  get_filename_component(stem ${K_SOURCE} NAME_WE)
+  set(object ${K_OUTPUT}/${stem}.cpu.o)
+  file(MAKE_DIRECTORY ${K_OUTPUT})
+  add_custom_command(OUTPUT ${object}
+    COMMAND ${ORRERY_CLANG} -x cl -cl-std=${K_STANDARD} -Xclang -finclude-default-header -include ${ORRERY_GPU_DIR}/kernel_ids.h
+            --target=x86_64-sie-ps5 -ffreestanding -fPIC -O2 -g1 -ffp-contract=off -fno-stack-protector
+            -fasynchronous-unwind-tables -MMD -MF ${object}.d -c ${K_SOURCE} -o ${object}
+    DEPENDS ${K_SOURCE} DEPFILE ${object}.d
+    COMMENT "Compiling ${stem} for the console's CPU" VERBATIM)
+  set(${out} ${object} PARENT_SCOPE)
 endfunction()

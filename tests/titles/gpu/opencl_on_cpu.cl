@@ -139,3 +139,22 @@ float OVERLOADED native_sin(float x) { return (float)sine(x, 0); }
 float OVERLOADED native_cos(float x) { return (float)sine(x, 1); }
 float OVERLOADED native_exp(float x) { return (float)exponential(x); }
 float OVERLOADED native_exp2(float x) { return (float)exponential((double)x * 0.693147180559945309417); }
+
+// Half precision: sums are rounded to odd on the way from double to float to half, so that the last rounding is the only one.
+static double odd_sum(double a, double b) {
+  double s = a + b, t = s - a, rest = (a - (s - t)) + (b - t);
+  long bits = as_long(s);
+  if (rest != 0 && !(bits & 1)) bits += (rest > 0) == (s > 0) ? 1 : -1;
+  return as_double(bits);
+}
+static half nearest_half(double x) {
+  float f = (float)x;
+  int bits = as_int(f);
+  if ((double)f != x && !(bits & 1)) bits += (x > (double)f) == (f > 0) ? 1 : -1;
+  return (half)as_float(bits);
+}
+half2 OVERLOADED fma(half2 a, half2 b, half2 c) {
+  return (half2)(nearest_half(odd_sum((double)a.x * (double)b.x, (double)c.x)),
+                 nearest_half(odd_sum((double)a.y * (double)b.y, (double)c.y)));
+}
+half2 OVERLOADED max(half2 a, half2 b) { return (half2)(a.x < b.x ? b.x : a.x, a.y < b.y ? b.y : a.y); }

@@ -1,0 +1,30 @@
+// A queue, memory that CPU and GPU share, and a fence: what a title needs to run dispatches.
+#ifndef ORRERY_TITLES_GPU_QUEUE_H
+#define ORRERY_TITLES_GPU_QUEUE_H
+#include <stddef.h>
+
+#include "dispatch.h"
+
+struct gpu_queue {
+  void* queue;
+  unsigned char* memory;
+  size_t bytes, used;
+  struct packet_writer packets;
+  volatile unsigned* label;
+  unsigned fence;  // value of the newest fence
+};
+
+enum gpu_wait { GPU_DONE = 0, GPU_NOT_ACCEPTED = 1, GPU_NO_ANSWER = 2 };
+
+// Opens a graphics (0) or compute (3) queue and maps `bytes` of direct memory. 0, or the console's error.
+int gpu_open(struct gpu_queue* gpu, int queue_type, size_t bytes);
+// 256-byte aligned pieces of the memory, null when it is used up. gpu_release_all takes everything back.
+void* gpu_allocate(struct gpu_queue* gpu, size_t bytes);
+void gpu_release_all(struct gpu_queue* gpu);
+// Begins a command buffer with an acquire; write packets to gpu->packets; then submits it with a fence behind.
+void gpu_begin(struct gpu_queue* gpu);
+int gpu_submit(struct gpu_queue* gpu);
+// Waits for the newest fence.
+enum gpu_wait gpu_wait(struct gpu_queue* gpu, unsigned seconds);
+
+#endif
