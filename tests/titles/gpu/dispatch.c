@@ -2,10 +2,21 @@
 
 // Packets and registers: AMD's public headers (gc_10_3_0, PM4 type 3); register offsets count from SH base 0x2C00.
 enum {
-  OP_DISPATCH_DIRECT = 0x15, OP_RELEASE_MEM = 0x49, OP_ACQUIRE_MEM = 0x58, OP_SET_SH_REG = 0x76,
-  COMPUTE_START_X = 0x204, COMPUTE_NUM_THREAD_X = 0x207, COMPUTE_PGM_LO = 0x20C, COMPUTE_PGM_RSRC1 = 0x212,
-  COMPUTE_RESOURCE_LIMITS = 0x215, COMPUTE_TMPRING_SIZE = 0x218, COMPUTE_PGM_RSRC3 = 0x228, COMPUTE_USER_DATA_0 = 0x240,
-  INITIATOR_ENABLE = 1, INITIATOR_ORDER = 1 << 6, INITIATOR_WAVE32 = 1 << 15,
+  OP_DISPATCH_DIRECT = 0x15,
+  OP_RELEASE_MEM = 0x49,
+  OP_ACQUIRE_MEM = 0x58,
+  OP_SET_SH_REG = 0x76,
+  COMPUTE_START_X = 0x204,
+  COMPUTE_NUM_THREAD_X = 0x207,
+  COMPUTE_PGM_LO = 0x20C,
+  COMPUTE_PGM_RSRC1 = 0x212,
+  COMPUTE_RESOURCE_LIMITS = 0x215,
+  COMPUTE_TMPRING_SIZE = 0x218,
+  COMPUTE_PGM_RSRC3 = 0x228,
+  COMPUTE_USER_DATA_0 = 0x240,
+  INITIATOR_ENABLE = 1,
+  INITIATOR_ORDER = 1 << 6,
+  INITIATOR_WAVE32 = 1 << 15,
 };
 
 static unsigned low(const volatile void* p) { return (unsigned)(unsigned long)p; }
@@ -37,7 +48,8 @@ unsigned long dispatch_scratch_bytes(const struct dispatch* d) {
   return (unsigned long)bytes_per_wave(d->kernel) * DISPATCH_SCRATCH_WAVES;
 }
 
-// The AQL packet: kernels that use the OpenCL library's ids read group and grid size from it (HSA runtime specification).
+// The AQL packet: kernels that use the OpenCL library's ids read group and grid size from it (HSA runtime
+// specification).
 static void fill_dispatch_packet(unsigned char* p, const struct dispatch* d, const unsigned char* arguments) {
   for (int i = 0; i < 64; i++) p[i] = 0;
   put(p, 2, 2);      // header: kernel dispatch

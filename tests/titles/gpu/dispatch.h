@@ -16,8 +16,8 @@ struct dispatch {
   const struct gpu_kernel* kernel;
   const unsigned char* arguments;  // the argument block: explicit arguments at the offsets of kernel->arguments
   unsigned group_size[3], groups[3];
-  unsigned char* memory;           // DISPATCH_ARGUMENT_BYTES, 256-byte aligned: argument block and dispatch packet go here
-  void* scratch;                   // private memory, null when kernel->private_bytes is 0; see dispatch_scratch_bytes
+  unsigned char* memory;  // DISPATCH_ARGUMENT_BYTES, 256-byte aligned: argument block and dispatch packet go here
+  void* scratch;          // private memory, null when kernel->private_bytes is 0; see dispatch_scratch_bytes
 };
 
 unsigned long dispatch_scratch_bytes(const struct dispatch* d);

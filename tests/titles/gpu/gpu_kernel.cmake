@@ -3,7 +3,7 @@
 # Compiles one kernel for gfx1013. Linked with the OpenCL library (libclc), except with SGPRS, which makes an amdgpu_cs entry whose arguments are
 # user SGPRs. Outputs in the folder: n.wWAVE.co, with C n.wWAVE.c (to link into a title) and n.cpu.c, with CORPUS n.wWAVE.{bin,image,json}.
 # The list ORRERY_GPU_KERNEL_OUTPUTS of the caller grows by what was made.
-include_guard(GLOBAL)
+include_guard()
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 find_program(ORRERY_CLANG clang-19)
 find_program(ORRERY_LLD ld.lld-19)

@@ -1,6 +1,6 @@
 // Included in front of every kernel source. Ids without the OpenCL library: no dispatch packet is needed then.
-// Three builds: an amdhsa kernel (ids by intrinsics), a function behind an amdgpu_cs entry (ORRERY_SGPR_ARGUMENTS: ids are
-// its last arguments), and the CPU (one call is one work item; the scheduler of on_cpu.c answers).
+// Three builds: an amdhsa kernel (ids by intrinsics), a function behind an amdgpu_cs entry (ORRERY_SGPR_ARGUMENTS: ids
+// are its last arguments), and the CPU (one call is one work item; the scheduler of on_cpu.c answers).
 #ifndef ORRERY_KERNEL_IDS_H
 #define ORRERY_KERNEL_IDS_H
 

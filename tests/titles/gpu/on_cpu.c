@@ -1,6 +1,7 @@
 #include "on_cpu.h"
 
-// A fiber keeps its callee-saved registers on its own stack (System V x86-64); MXCSR and the x87 word never change here.
+// A fiber keeps its callee-saved registers on its own stack (System V x86-64); MXCSR and the x87 word never change
+// here.
 void orrery_switch_fiber(void** save, void* load);
 void orrery_start_fiber(void);
 __asm__(
@@ -39,7 +40,9 @@ void orrery_fiber_main(void);
 
 unsigned orrery_group_id(unsigned dimension) { return dimension < 3 ? group_id[dimension] : 0; }
 unsigned orrery_group_count(unsigned dimension) { return dimension < 3 ? group_count[dimension] : 1; }
-unsigned orrery_local_size(unsigned dimension) { return dimension == 0 ? size_x : dimension == 1 ? size_y : dimension == 2 ? size_z : 1; }
+unsigned orrery_local_size(unsigned dimension) {
+  return dimension == 0 ? size_x : dimension == 1 ? size_y : dimension == 2 ? size_z : 1;
+}
 unsigned orrery_local_id(unsigned dimension) {
   if (dimension == 0) return current % size_x;
   if (dimension == 1) return current / size_x % size_y;
@@ -93,7 +96,8 @@ static void run_group(unsigned items) {
   }
 }
 
-void run_on_cpu(work_item item, const unsigned char* arguments, const unsigned group_size[3], const unsigned groups[3]) {
+void run_on_cpu(work_item item, const unsigned char* arguments, const unsigned group_size[3],
+                const unsigned groups[3]) {
   running_item = item;
   running_arguments = arguments;
   size_x = group_size[0], size_y = group_size[1], size_z = group_size[2];

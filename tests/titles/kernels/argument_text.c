@@ -5,7 +5,7 @@
 static const struct {
   const char* name;
   unsigned bytes;
-} kElements[ELEMENT_KINDS] = {{"f32", 4}, {"u32", 4}, {"u8", 1}, {"i8", 1}, {"small", 4}, {"code", 4},
+} kElements[ELEMENT_KINDS] = {{"f32", 4}, {"u32", 4}, {"u8", 1},  {"i8", 1},    {"small", 4}, {"code", 4},
                               {"f64", 8}, {"i64", 8}, {"f16", 2}, {"body", 16}, {"count", 4}};
 
 unsigned element_bytes(enum element e) { return kElements[e].bytes; }

@@ -29,11 +29,11 @@ static unsigned word_at(const unsigned char* at, unsigned bytes) {
   return value;
 }
 
-static void tell_value(struct comparison* out, int argument, size_t index, const unsigned char* gpu, const unsigned char* cpu,
-                       enum element e, unsigned bytes) {
+static void tell_value(struct comparison* out, int argument, size_t index, const unsigned char* gpu,
+                       const unsigned char* cpu, enum element e, unsigned bytes) {
   if (is_float(e))
-    snprintf(out->difference, sizeof out->difference, "argument %d, element %zu: GPU %.9g, CPU %.9g (%08x, %08x)", argument, index,
-             as_number(gpu, e), as_number(cpu, e), word_at(gpu, bytes), word_at(cpu, bytes));
+    snprintf(out->difference, sizeof out->difference, "argument %d, element %zu: GPU %.9g, CPU %.9g (%08x, %08x)",
+             argument, index, as_number(gpu, e), as_number(cpu, e), word_at(gpu, bytes), word_at(cpu, bytes));
   else
     snprintf(out->difference, sizeof out->difference, "argument %d, element %zu: GPU 0x%x, CPU 0x%x", argument, index,
              word_at(gpu, bytes), word_at(cpu, bytes));
@@ -42,8 +42,8 @@ static void tell_value(struct comparison* out, int argument, size_t index, const
 static int is_output(const struct argument* a) { return a->use == USE_OUTPUT || a->use == USE_INPUT_OUTPUT; }
 
 // Looks for a changed byte outside the outputs.
-static int outside_changed(const unsigned char* gpu, const unsigned char* before, const struct argument* arguments, int count,
-                           const struct block_layout* layout, struct comparison* out) {
+static int outside_changed(const unsigned char* gpu, const unsigned char* before, const struct argument* arguments,
+                           int count, const struct block_layout* layout, struct comparison* out) {
   size_t at = 0;
   for (int i = 0; i <= count; i++) {
     if (i < count && (!is_output(&arguments[i]) || layout->bytes[i] == 0)) continue;
@@ -54,8 +54,9 @@ static int outside_changed(const unsigned char* gpu, const unsigned char* before
       for (int k = 0; k < count; k++)
         if (layout->bytes[k] && layout->offset[k] <= at) owner = k;
       long where = (long)at - (long)layout->offset[owner];
-      snprintf(out->difference, sizeof out->difference, "stored outside the outputs: byte %ld of argument %d, which has %zu bytes",
-               where, owner, layout->bytes[owner]);
+      snprintf(out->difference, sizeof out->difference,
+               "stored outside the outputs: byte %ld of argument %d, which has %zu bytes", where, owner,
+               layout->bytes[owner]);
       return 1;
     }
     if (i < count) at = layout->offset[i] + layout->bytes[i];
@@ -64,8 +65,8 @@ static int outside_changed(const unsigned char* gpu, const unsigned char* before
 }
 
 void compare_blocks(const unsigned char* gpu, const unsigned char* cpu, const unsigned char* before,
-                    const struct argument* arguments, int count, const struct block_layout* layout, struct tolerance tolerance,
-                    struct comparison* out) {
+                    const struct argument* arguments, int count, const struct block_layout* layout,
+                    struct tolerance tolerance, struct comparison* out) {
   out->outcome = OUTCOME_EQUAL;
   out->difference[0] = 0;
   int gpu_wrote = 0, cpu_wrote = 0;

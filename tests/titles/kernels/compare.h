@@ -14,10 +14,10 @@ struct comparison {
   char difference[160];  // the first one, in words
 };
 
-// `gpu` and `cpu` are blocks after the run, `before` is the GPU's block before it. Refused: the outputs are untouched, but the
-// CPU changed its own. Inputs and guard bytes must be untouched.
+// `gpu` and `cpu` are blocks after the run, `before` is the GPU's block before it. Refused: the outputs are untouched,
+// but the CPU changed its own. Inputs and guard bytes must be untouched.
 void compare_blocks(const unsigned char* gpu, const unsigned char* cpu, const unsigned char* before,
-                    const struct argument* arguments, int count, const struct block_layout* layout, struct tolerance tolerance,
-                    struct comparison* out);
+                    const struct argument* arguments, int count, const struct block_layout* layout,
+                    struct tolerance tolerance, struct comparison* out);
 
 #endif

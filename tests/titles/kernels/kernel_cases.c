@@ -1,6 +1,8 @@
 #include "kernel_cases.h"
 
-#define CASE(name, ...) extern const struct gpu_kernel name##_w32, name##_w64; void name##_on_cpu(const unsigned char*);
+#define CASE(name, ...)                                  \
+  extern const struct gpu_kernel name##_w32, name##_w64; \
+  void name##_on_cpu(const unsigned char*);
 #include "cases.inc"
 #undef CASE
 

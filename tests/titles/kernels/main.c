@@ -87,7 +87,8 @@ static int run_gpu(struct gpu_queue* gpu, const struct options* options, const s
   return EXIT_NO_ANSWER;
 }
 
-static int run_case(struct gpu_queue* gpu, const struct options* options, const struct kernel_case* c, struct totals* totals) {
+static int run_case(struct gpu_queue* gpu, const struct options* options, const struct kernel_case* c,
+                    struct totals* totals) {
   struct prepared p;
   if (!prepare(c, options->size, &p)) {
     printf("kernels: %s: the table's arguments are not understood\n", c->name);

@@ -13,10 +13,14 @@ struct node {  // as in ptrtable.cl
 
 static size_t buffer_bytes(const struct argument* a) {
   switch (a->use) {
-    case USE_VALUE: return 0;
-    case USE_TABLE: return TABLE_POINTERS * (sizeof(void*) + a->count * sizeof(float));
-    case USE_LIST: return LIST_NODES * (sizeof(struct node) + a->count * sizeof(float));
-    default: return a->count * element_bytes(a->element);
+    case USE_VALUE:
+      return 0;
+    case USE_TABLE:
+      return TABLE_POINTERS * (sizeof(void*) + a->count * sizeof(float));
+    case USE_LIST:
+      return LIST_NODES * (sizeof(struct node) + a->count * sizeof(float));
+    default:
+      return a->count * element_bytes(a->element);
   }
 }
 
@@ -49,19 +53,35 @@ static void fill_element(unsigned char* at, enum element e, unsigned long* state
   unsigned u;
   long l;
   switch (e) {
-    case ELEMENT_F32: f[0] = random_float(state), memcpy(at, f, 4); break;
+    case ELEMENT_F32:
+      f[0] = random_float(state), memcpy(at, f, 4);
+      break;
     case ELEMENT_BODY:
       for (int i = 0; i < 4; i++) f[i] = random_float(state);
       f[3] = f[3] * f[3] + 0.125f;
       memcpy(at, f, 16);
       break;
-    case ELEMENT_F64: d = 100 + 90 * (double)random_float(state), memcpy(at, &d, 8); break;
-    case ELEMENT_I64: l = (long)next_random(state) >> 12, memcpy(at, &l, 8); break;
-    case ELEMENT_SMALL: u = 1 + (unsigned)next_random(state) % 100000, memcpy(at, &u, 4); break;
-    case ELEMENT_CODE: u = (unsigned)next_random(state) % 8, memcpy(at, &u, 4); break;
-    case ELEMENT_COUNT: f[0] = (float)(next_random(state) & 1023), memcpy(at, f, 4); break;
-    case ELEMENT_F16: u = 0x3000 + (unsigned)(next_random(state) & 0x8fff), memcpy(at, &u, 2); break;  // 1/8 .. 2, both signs
-    default: u = (unsigned)next_random(state), memcpy(at, &u, element_bytes(e)); break;
+    case ELEMENT_F64:
+      d = 100 + 90 * (double)random_float(state), memcpy(at, &d, 8);
+      break;
+    case ELEMENT_I64:
+      l = (long)next_random(state) >> 12, memcpy(at, &l, 8);
+      break;
+    case ELEMENT_SMALL:
+      u = 1 + (unsigned)next_random(state) % 100000, memcpy(at, &u, 4);
+      break;
+    case ELEMENT_CODE:
+      u = (unsigned)next_random(state) % 8, memcpy(at, &u, 4);
+      break;
+    case ELEMENT_COUNT:
+      f[0] = (float)(next_random(state) & 1023), memcpy(at, f, 4);
+      break;
+    case ELEMENT_F16:
+      u = 0x3000 + (unsigned)(next_random(state) & 0x8fff), memcpy(at, &u, 2);
+      break;  // 1/8 .. 2, both signs
+    default:
+      u = (unsigned)next_random(state), memcpy(at, &u, element_bytes(e));
+      break;
   }
 }
 
@@ -120,7 +140,8 @@ int write_arguments(unsigned char* out, const struct gpu_kernel* kernel, const s
       memcpy(out + to->offset, &address, 8);
     } else {
       // V#: base, no stride, bytes; format 32_FLOAT, identity swizzle, raw range check (AMD's gfx10 headers).
-      unsigned words[4] = {(unsigned)address, (unsigned)(address >> 32) & 0xffff, (unsigned)layout->bytes[i], 0x31016fac};
+      unsigned words[4] = {(unsigned)address, (unsigned)(address >> 32) & 0xffff, (unsigned)layout->bytes[i],
+                           0x31016fac};
       memcpy(out + to->offset, words, 16);
     }
   }

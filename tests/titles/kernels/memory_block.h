@@ -1,5 +1,6 @@
-// The memory of one case: every buffer of its arguments in one block with guard bytes between, so that a store outside a buffer
-// shows. The GPU and the CPU get a block each with the same contents (pointers in memory point into the own block).
+// The memory of one case: every buffer of its arguments in one block with guard bytes between, so that a store outside
+// a buffer shows. The GPU and the CPU get a block each with the same contents (pointers in memory point into the own
+// block).
 #ifndef ORRERY_TITLES_KERNELS_MEMORY_BLOCK_H
 #define ORRERY_TITLES_KERNELS_MEMORY_BLOCK_H
 #include <stddef.h>

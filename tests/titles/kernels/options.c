@@ -5,7 +5,8 @@
 #include <string.h>
 
 static const char kUsage[] =
-    "usage: kernels [--only NAME] [--seed N] [--size small|normal|large] [--wave 32|64|both] [--queue graphics|compute]\n"
+    "usage: kernels [--only NAME] [--seed N] [--size small|normal|large] [--wave 32|64|both] [--queue "
+    "graphics|compute]\n"
     "               [--all] [--list] [--wait SECONDS]\n"
     "Runs each kernel on the GPU and, from the same source, on the CPU, and compares what they wrote.\n"
     "--all takes the kernels of the next step too, in both wave widths.";

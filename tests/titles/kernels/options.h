@@ -8,7 +8,7 @@ struct options {
   enum case_size size;
   int all, list;
   int wave32, wave64;
-  int queue_type;        // 0 graphics, 3 compute
+  int queue_type;  // 0 graphics, 3 compute
   unsigned wait_seconds;
 };
 

@@ -56,7 +56,8 @@ static struct vector scaled(struct vector v, double s) {
   return (struct vector){(float)(v.x * s), (float)(v.y * s), (float)(v.z * s), 0};
 }
 
-static void set_camera(struct scene* scene, const struct camera* camera, double seconds, unsigned width, unsigned height) {
+static void set_camera(struct scene* scene, const struct camera* camera, double seconds, unsigned width,
+                       unsigned height) {
   double turn = camera->turn + seconds * 0.035;
   double flat = cosine(camera->height), up = sine(camera->height), c = cosine(turn), s = sine(turn);
   double half_height = 0.40, half_width = half_height * width / height;  // a lens of about 44 degrees
@@ -69,7 +70,8 @@ static void set_camera(struct scene* scene, const struct camera* camera, double 
   double across = root(x * x + z * z);
   scene->forward = (struct vector){(float)x, (float)y, (float)z, (float)seconds};
   scene->right = scaled((struct vector){(float)(-z / across), 0, (float)(x / across), 0}, half_width);
-  scene->up = scaled((struct vector){(float)(-x * y / across), (float)across, (float)(-z * y / across), 0}, half_height);
+  scene->up =
+      scaled((struct vector){(float)(-x * y / across), (float)across, (float)(-z * y / across), 0}, half_height);
 }
 
 void set_scene(struct scene* scene, const struct camera* camera, double seconds, unsigned width, unsigned height) {

@@ -1,5 +1,5 @@
 # Every compute kernel: one line. orrery_for_each_kernel(FUNCTION ARGS...) calls FUNCTION(NAME n SOURCE x.cl ... ARGS...).
-include_guard(GLOBAL)
+include_guard()
 set(ORRERY_KERNEL_SOURCES ${CMAKE_CURRENT_LIST_DIR})
 set(ORRERY_KERNELS "")
 macro(_kernel name)

@@ -1,0 +1,13 @@
+#ifndef ORRERY_TITLES_RAYMARCH_SETTINGS_H
+#define ORRERY_TITLES_RAYMARCH_SETTINGS_H
+
+struct settings {
+  unsigned width, height;
+  unsigned long frames;  // 0: until the run is ended
+  int linear;
+};
+
+// 0 when the arguments are wrong (what is wrong was printed).
+int read_settings(int argc, char** argv, struct settings* out);
+
+#endif
