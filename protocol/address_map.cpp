@@ -1,7 +1,7 @@
 #include "protocol/address_map.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <atomic>
 
 #include "shared/futex.hpp"
 
@@ -9,6 +9,26 @@ namespace orrery::protocol {
 namespace {
 
 constexpr uint64_t kMapPage = 4096;
+
+static_assert(sizeof(MapEntry) % sizeof(uint64_t) == 0);
+constexpr size_t kEntryWords = sizeof(MapEntry) / sizeof(uint64_t);
+
+// A table may be rewritten while it is read; word by word with release and acquire, a reader that got a new word also
+// sees the version that announced it.
+void store_table(MapEntry* to, std::span<const MapEntry> from) {
+  auto* words = reinterpret_cast<uint64_t*>(to);
+  const auto* source = reinterpret_cast<const uint64_t*>(from.data());
+  for (size_t i = 0; i < from.size() * kEntryWords; ++i) {
+    std::atomic_ref(words[i]).store(source[i], std::memory_order_release);
+  }
+}
+void load_table(std::span<MapEntry> to, const MapEntry* from) {
+  auto* words = reinterpret_cast<uint64_t*>(to.data());
+  auto* source = reinterpret_cast<uint64_t*>(const_cast<MapEntry*>(from));  // atomic_ref takes no const in C++23
+  for (size_t i = 0; i < to.size() * kEntryWords; ++i) {
+    words[i] = std::atomic_ref(source[i]).load(std::memory_order_acquire);
+  }
+}
 
 // Why a table can't be used, or nothing.
 const char* fault_of(std::span<const MapEntry> sorted) {
@@ -44,9 +64,8 @@ Result<uint64_t> AddressMapWriter::publish(std::span<const MapEntry> sorted) {
   const size_t next = (version / 2 + 1) % 2;
   // Odd while the other table is rewritten: a reader still copying that one sees the change and copies again.
   header_->version.store(version + 1, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_release);
-  if (!sorted.empty()) std::memcpy(tables_[next], sorted.data(), sorted.size_bytes());
-  header_->counts[next] = static_cast<uint32_t>(sorted.size());
+  std::atomic_ref(header_->counts[next]).store(static_cast<uint32_t>(sorted.size()), std::memory_order_release);
+  store_table(tables_[next], sorted);
   header_->version.store(version + 2, std::memory_order_release);
   return version + 2;
 }
@@ -67,10 +86,11 @@ Result<std::vector<MapEntry>> AddressMapReader::snapshot(uint64_t* version) cons
   for (int attempt = 0; attempt < kTries; ++attempt) {
     const uint64_t before = header_->version.load(std::memory_order_acquire);
     const size_t current = (before / 2) % 2;
-    const uint32_t count = header_->counts[current];
+    const uint32_t count =
+        std::atomic_ref(const_cast<uint32_t&>(header_->counts[current])).load(std::memory_order_acquire);
     if (count > kMaxMapEntries) return fail(ExitCode::protocol_mismatch, "address map damaged: {} entries", count);
-    std::vector<MapEntry> entries(tables_[current], tables_[current] + count);
-    std::atomic_thread_fence(std::memory_order_acquire);
+    std::vector<MapEntry> entries(count);
+    load_table(entries, tables_[current]);
     const uint64_t after = header_->version.load(std::memory_order_relaxed);
     if (after - (before & ~1ull) > 2) {
       spin_pause();

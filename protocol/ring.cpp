@@ -38,14 +38,13 @@ void RingProducer::reset() {
   header_->consumer_sleeps.store(0, std::memory_order_relaxed);
   header_->producer_sleeps.store(0, std::memory_order_relaxed);
   header_->capacity = capacity_;
-  std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 bool RingProducer::try_push(std::span<const std::byte> record) {
   const uint64_t need = record_bytes(record.size());
   if (record.size() > UINT32_MAX - kAlign || need > capacity_) return false;
   const uint64_t written = header_->written.load(std::memory_order_relaxed);
-  const uint64_t read = header_->read.load(std::memory_order_acquire);
+  const uint64_t read = header_->read.load(std::memory_order_seq_cst);
   // A peer that moved `read` out of range gets no more records; it can't make us write elsewhere.
   if (read > written || written - read > capacity_) return false;
   const uint64_t at = written % capacity_;
@@ -64,10 +63,10 @@ bool RingProducer::try_push(std::span<const std::byte> record) {
   if (!record.empty()) std::memcpy(bytes_ + position + sizeof head, record.data(), record.size());
   head.state = static_cast<uint32_t>(ChunkState::complete);
   std::memcpy(bytes_ + position, &head, sizeof head);
-  header_->written.store(written + skip + need, std::memory_order_release);
-  // Pairs with the consumer's fence between announcing its sleep and looking again.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (header_->consumer_sleeps.load(std::memory_order_relaxed) != 0) {
+  // In one order with the consumer's announcement of its sleep and its second look: either it sees the record, or we
+  // see that it sleeps.
+  header_->written.store(written + skip + need, std::memory_order_seq_cst);
+  if (header_->consumer_sleeps.load(std::memory_order_seq_cst) != 0) {
     header_->data_futex.fetch_add(1, std::memory_order_release);
     futex_wake(header_->data_futex);
   }
@@ -81,8 +80,7 @@ bool RingProducer::push(std::span<const std::byte> record, std::chrono::millisec
     spin_pause();
   }
   for (;;) {
-    header_->producer_sleeps.store(1, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    header_->producer_sleeps.store(1, std::memory_order_seq_cst);
     const uint32_t seen = header_->space_futex.load(std::memory_order_acquire);
     if (try_push(record)) break;
     const auto now = std::chrono::steady_clock::now();
@@ -105,7 +103,7 @@ RingConsumer::RingConsumer(std::span<std::byte> memory, WaitPolicy policy)
 Result<std::optional<std::vector<std::byte>>> RingConsumer::try_pop() {
   for (;;) {
     const uint64_t read = header_->read.load(std::memory_order_relaxed);
-    const uint64_t written = header_->written.load(std::memory_order_acquire);
+    const uint64_t written = header_->written.load(std::memory_order_seq_cst);
     if (read == written) return std::nullopt;
     const uint64_t at = read % capacity_;
     const uint64_t available = written - read;
@@ -127,9 +125,8 @@ Result<std::optional<std::vector<std::byte>>> RingConsumer::try_pop() {
     } else if (head.state != static_cast<uint32_t>(ChunkState::skip)) {
       return fail(ExitCode::protocol_mismatch, "ring damaged: a published record in state {}", head.state);
     }
-    header_->read.store(read + size, std::memory_order_release);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (header_->producer_sleeps.load(std::memory_order_relaxed) != 0) {
+    header_->read.store(read + size, std::memory_order_seq_cst);
+    if (header_->producer_sleeps.load(std::memory_order_seq_cst) != 0) {
       header_->space_futex.fetch_add(1, std::memory_order_release);
       futex_wake(header_->space_futex);
     }
@@ -145,8 +142,7 @@ Result<std::optional<std::vector<std::byte>>> RingConsumer::pop(std::chrono::mil
   }
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   for (;;) {
-    header_->consumer_sleeps.store(1, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    header_->consumer_sleeps.store(1, std::memory_order_seq_cst);
     const uint32_t seen = header_->data_futex.load(std::memory_order_acquire);
     auto record = try_pop();
     const auto now = std::chrono::steady_clock::now();
