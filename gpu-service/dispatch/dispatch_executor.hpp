@@ -16,6 +16,8 @@ class GuestMemory;
 
 namespace orrery::dispatch {
 
+struct Translator;
+
 struct ExecutorOptions {
   // False: the arena is mirrored in device buffers and copied both ways, as on a device that refuses host imports.
   // Default: import, unless ORRERY_IMPORT=off.
@@ -44,6 +46,9 @@ class DispatchExecutor final : public Executor {
   // acquire().
   static Result<std::unique_ptr<DispatchExecutor>> create(const vulkan::Device& device, memory::GuestMemory& memory,
                                                           const ExecutorOptions& options = {});
+  // With another translator: for tests.
+  static Result<std::unique_ptr<DispatchExecutor>> create(const vulkan::Device& device, memory::GuestMemory& memory,
+                                                          const ExecutorOptions& options, Translator translator);
   ~DispatchExecutor() override;
 
   // A program's refusals come back once per program and translation; later dispatches of it answer one line each.

@@ -1,0 +1,187 @@
+#include "gpu-service/dispatch/batch_ring.hpp"
+
+#include <cstring>
+
+#include "gpu-service/vulkan/device.hpp"
+#include "shared/log.hpp"
+
+namespace orrery::dispatch {
+namespace {
+
+constexpr size_t kBatches = 3;
+constexpr uint32_t kMostSteps = 256;   // of a batch
+constexpr uint32_t kMostBound = 4096;  // buffers of all its dispatches
+constexpr uint64_t kReportBytes = kMostSteps * sizeof(shader::EscapeReport);
+static_assert(BatchRing::kMostBuffers <= kMostBound);
+
+void barrier(VkCommandBuffer commands, VkPipelineStageFlags to, VkAccessFlags access) {
+  VkMemoryBarrier everything{VK_STRUCTURE_TYPE_MEMORY_BARRIER};
+  everything.srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT;
+  everything.dstAccessMask = access;
+  vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, to, 0, 1, &everything, 0, nullptr, 0, nullptr);
+}
+
+}  // namespace
+
+Result<BatchRing> BatchRing::create(const vulkan::Device& device, std::chrono::seconds patience) {
+  BatchRing ring(device);
+  ring.patience_ = patience;
+  ring.batches_.resize(kBatches);
+  for (Batch& batch : ring.batches_) ORRERY_TRY(ring.make(batch));
+  return ring;
+}
+
+Result<void> BatchRing::make(Batch& batch) {
+  const VkDevice device = device_->handle();
+  VkCommandPoolCreateInfo pool{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+  pool.queueFamilyIndex = device_->queue_family();
+  VkResult result = vkCreateCommandPool(device, &pool, nullptr, &batch.pool);
+  if (result != VK_SUCCESS) return device_->error(result, "vkCreateCommandPool");
+  VkCommandBufferAllocateInfo commands{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
+  commands.commandPool = batch.pool;
+  commands.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+  commands.commandBufferCount = 1;
+  result = vkAllocateCommandBuffers(device, &commands, &batch.commands);
+  if (result != VK_SUCCESS) return device_->error(result, "vkAllocateCommandBuffers");
+  const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, kMostBound};
+  VkDescriptorPoolCreateInfo descriptors{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
+  descriptors.maxSets = kMostSteps;
+  descriptors.poolSizeCount = 1;
+  descriptors.pPoolSizes = &size;
+  result = vkCreateDescriptorPool(device, &descriptors, nullptr, &batch.descriptors);
+  if (result != VK_SUCCESS) return device_->error(result, "vkCreateDescriptorPool");
+  VkFenceCreateInfo fence{VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+  result = vkCreateFence(device, &fence, nullptr, &batch.fence);
+  if (result != VK_SUCCESS) return device_->error(result, "vkCreateFence");
+  auto memory = vulkan::Buffer::create(*device_, {kReportBytes + kMostBound * sizeof(shader::BoundInfo)},
+                                       vulkan::BufferPlace::shared, "batch memory");
+  if (!memory) return std::unexpected(std::move(memory.error()));
+  batch.memory = std::move(*memory);
+  return {};
+}
+
+Result<void> BatchRing::begin(Batch& batch) {
+  VkResult result = vkResetCommandPool(device_->handle(), batch.pool, 0);
+  if (result == VK_SUCCESS) result = vkResetDescriptorPool(device_->handle(), batch.descriptors, 0);
+  VkCommandBufferBeginInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+  info.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+  if (result == VK_SUCCESS) result = vkBeginCommandBuffer(batch.commands, &info);
+  if (result != VK_SUCCESS) return device_->error(result, "beginning a batch");
+  batch.recording = true;
+  batch.steps = batch.bound = 0;
+  batch.notes.clear();
+  return {};
+}
+
+bool BatchRing::full(const Batch& batch, uint32_t buffers) {
+  return batch.steps >= kMostSteps || batch.bound + buffers > kMostBound;
+}
+
+Result<VkCommandBuffer> BatchRing::step() {
+  if (current().recording && full(current(), 0)) ORRERY_TRY(submit());
+  Batch& batch = current();
+  if (!batch.recording) {
+    ORRERY_TRY(finish(batch));
+    ORRERY_TRY(begin(batch));
+  }
+  barrier(batch.commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
+  ++batch.steps;
+  return batch.commands;
+}
+
+Result<DispatchRoom> BatchRing::dispatch_step(VkDescriptorSetLayout layout, uint32_t buffers,
+                                              const DispatchNote& note) {
+  if (current().recording && full(current(), buffers)) ORRERY_TRY(submit());
+  DispatchRoom room;
+  auto commands = step();
+  if (!commands) return std::unexpected(std::move(commands.error()));
+  room.commands = *commands;
+  Batch& batch = current();
+  if (buffers > 0) {
+    VkDescriptorSetAllocateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO};
+    info.descriptorPool = batch.descriptors;
+    info.descriptorSetCount = 1;
+    info.pSetLayouts = &layout;
+    const VkResult result = vkAllocateDescriptorSets(device_->handle(), &info, &room.set);
+    if (result != VK_SUCCESS) return device_->error(result, "vkAllocateDescriptorSets");
+  }
+  auto* base = batch.memory.mapped().data();
+  const uint64_t report = batch.notes.size() * sizeof(shader::EscapeReport);
+  std::memset(base + report, 0, sizeof(shader::EscapeReport));
+  room.escapes = batch.memory.address() + Bytes{report};
+  const uint64_t info = kReportBytes + batch.bound * sizeof(shader::BoundInfo);
+  room.bound_info = {reinterpret_cast<shader::BoundInfo*>(base + info), buffers};
+  room.bound_info_address = batch.memory.address() + Bytes{info};
+  batch.bound += buffers;
+  batch.notes.push_back(note);
+  return room;
+}
+
+bool BatchRing::idle() const {
+  for (const Batch& batch : batches_) {
+    if (batch.recording || batch.running) return false;
+  }
+  return true;
+}
+
+Result<void> BatchRing::submit() {
+  Batch& batch = current();
+  if (!batch.recording) return {};
+  barrier(batch.commands, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT);
+  VkResult result = vkEndCommandBuffer(batch.commands);
+  batch.recording = false;
+  if (result != VK_SUCCESS) return device_->error(result, "vkEndCommandBuffer");
+  VkSubmitInfo info{VK_STRUCTURE_TYPE_SUBMIT_INFO};
+  info.commandBufferCount = 1;
+  info.pCommandBuffers = &batch.commands;
+  result = vkQueueSubmit(device_->queue(), 1, &info, batch.fence);
+  if (result != VK_SUCCESS) return device_->error(result, "vkQueueSubmit");
+  batch.running = true;
+  ++submissions_;
+  current_ = (current_ + 1) % batches_.size();
+  return {};
+}
+
+Result<void> BatchRing::finish(Batch& batch) {
+  if (!batch.running) return {};
+  constexpr uint64_t kSlice = 1'000'000'000;
+  VkResult result = VK_TIMEOUT;
+  for (int64_t waited = 0; result == VK_TIMEOUT && waited < patience_.count(); ++waited) {
+    result = vkWaitForFences(device_->handle(), 1, &batch.fence, VK_TRUE, kSlice);
+    if (result == VK_TIMEOUT && waited == 4) log::warn("the device has been working on one batch for 5 seconds");
+  }
+  if (result == VK_TIMEOUT) {
+    return fail(ExitCode::internal, "the device did not finish a batch of {} dispatches in {} s; it is given up",
+                batch.notes.size(), patience_.count());
+  }
+  batch.running = false;
+  if (result != VK_SUCCESS) return device_->error(result, "vkWaitForFences");
+  result = vkResetFences(device_->handle(), 1, &batch.fence);
+  if (result != VK_SUCCESS) return device_->error(result, "vkResetFences");
+  for (size_t i = 0; i < batch.notes.size(); ++i) {
+    Escape escape{batch.notes[i], {}};
+    std::memcpy(&escape.report, batch.memory.mapped().data() + i * sizeof(shader::EscapeReport), sizeof(escape.report));
+    if (escape.report.count != 0) escapes_.push_back(escape);
+  }
+  return {};
+}
+
+Result<void> BatchRing::wait() {
+  ORRERY_TRY(submit());
+  // In the order they were submitted: the current one is the oldest after a full round.
+  for (size_t i = 0; i < batches_.size(); ++i) ORRERY_TRY(finish(batches_[(current_ + i) % batches_.size()]));
+  return {};
+}
+
+BatchRing::~BatchRing() {
+  if (batches_.empty()) return;
+  const VkDevice device = device_->handle();
+  vkDeviceWaitIdle(device);
+  for (Batch& batch : batches_) {
+    vkDestroyFence(device, batch.fence, nullptr);
+    vkDestroyDescriptorPool(device, batch.descriptors, nullptr);
+    vkDestroyCommandPool(device, batch.pool, nullptr);
+  }
+}
+
+}  // namespace orrery::dispatch

@@ -1,0 +1,52 @@
+// The two-level page table in device memory (layout: shader/translate.hpp): guest page -> device addresses of its
+// bytes.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "gpu-service/dispatch/arena_buffers.hpp"
+#include "gpu-service/dispatch/page_runs.hpp"
+#include "gpu-service/shader/translate.hpp"
+#include "gpu-service/vulkan/buffer.hpp"
+#include "shared/error.hpp"
+
+namespace orrery::dispatch {
+
+class DevicePageTable {
+ public:
+  static Result<DevicePageTable> create(const vulkan::Device& device);
+
+  // Makes the table show `runs` where `arena` has buffers; only what changed is written. Only while the device is idle.
+  // The pages' protection is not looked at: every page that is shown can be read and written.
+  Result<void> update(std::span<const PageRun> runs, const ArenaBuffers& arena);
+  DeviceAddress level1() const { return level1_.address(); }
+  // What the device would find, for tests and reports.
+  shader::PageEntry entry(GuestAddress address) const;
+  size_t tables() const { return tables_.size(); }
+
+ private:
+  // Consecutive pages at consecutive device addresses.
+  struct Shown {
+    uint64_t first_page = 0, pages = 0, device_address = 0;
+    friend auto operator<=>(const Shown&, const Shown&) = default;
+  };
+  struct Table {
+    uint32_t chunk = 0, slot = 0;
+    uint32_t used = 0;  // entries that are not absent
+  };
+  explicit DevicePageTable(const vulkan::Device& device) : device_(&device) {}
+  Result<Table*> table_for(uint64_t index);
+  Result<void> write(const Shown& shown, bool present);
+  shader::PageEntry* entries(const Table& table) const;
+
+  const vulkan::Device* device_;
+  vulkan::Buffer level1_;
+  std::vector<vulkan::Buffer> chunks_;               // level-2 tables, kTablesPerChunk each
+  std::vector<std::pair<uint32_t, uint32_t>> free_;  // chunk, slot
+  std::map<uint64_t, Table> tables_;                 // by level-1 index
+  std::vector<Shown> shown_;                         // sorted
+};
+
+}  // namespace orrery::dispatch

@@ -1,0 +1,325 @@
+#include "gpu-service/dispatch/dispatch_executor.hpp"
+
+#include <fmt/format.h>
+#include <cstdlib>
+#include <cstring>
+
+#include "gpu-service/dispatch/executor_state.hpp"
+#include "gpu-service/dispatch/lane_choice.hpp"
+#include "gpu-service/vulkan/device.hpp"
+#include "gpu-service/vulkan/pipeline_cache.hpp"
+#include "shared/log.hpp"
+
+namespace orrery::dispatch {
+namespace {
+
+// More parts than this would keep the recorder busy for ever; no real launch comes near.
+constexpr uint64_t kMostParts = 1 << 16;
+constexpr size_t kMostFound = 1024;  // refusals kept between two finish(); the counters go on
+constexpr size_t kMostTold = 16;     // refusals of one program that are listed
+
+bool import_switched_off() {
+  const char* value = std::getenv("ORRERY_IMPORT");
+  return value != nullptr && std::strcmp(value, "off") == 0;
+}
+
+std::vector<Refusal> program_refusals(const DispatchState& dispatch, std::span<const shader::ShaderRefusal> refusals,
+                                      bool told) {
+  if (told) {
+    return {{"program", fmt::format("{}: program {:#x} is refused as before; the dispatch is left out",
+                                    place_of(dispatch), dispatch.program.value)}};
+  }
+  std::vector<Refusal> out;
+  for (const auto& refusal : refusals) {
+    if (out.size() == kMostTold) {
+      out.push_back({"program", fmt::format("program {:#x}: {} more refusals", dispatch.program.value,
+                                            refusals.size() - kMostTold)});
+      break;
+    }
+    out.push_back({"program", fmt::format("{}: program {:#x} offset {:#x}: {}: {}", place_of(dispatch),
+                                          dispatch.program.value, refusal.offset, refusal.mnemonic, refusal.reason)});
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string place_of(const DispatchState& dispatch) {
+  return fmt::format("queue {}, submission {}, dword {}", dispatch.queue, dispatch.sequence, dispatch.packet_offset);
+}
+
+DispatchExecutor::State::State(const vulkan::Device& d, memory::GuestMemory& m, const ExecutorOptions& o,
+                               Translator translator, BatchRing ring, DevicePageTable table, vulkan::Buffer none)
+    : device(d),
+      memory(m),
+      options(o),
+      arena(d, m.arena(), o.import_arena && !import_switched_off()),
+      batches(std::move(ring)),
+      pages(std::move(table)),
+      programs(d, m, std::move(translator)),
+      empty(std::move(none)) {}
+
+Result<std::unique_ptr<DispatchExecutor>> DispatchExecutor::create(const vulkan::Device& device,
+                                                                   memory::GuestMemory& memory,
+                                                                   const ExecutorOptions& options,
+                                                                   Translator translator) {
+  auto ring = BatchRing::create(device, options.patience);
+  if (!ring) return std::unexpected(std::move(ring.error()));
+  auto table = DevicePageTable::create(device);
+  if (!table) return std::unexpected(std::move(table.error()));
+  auto none = vulkan::Buffer::create(device, {256}, vulkan::BufferPlace::shared, "empty");
+  if (!none) return std::unexpected(std::move(none.error()));
+  std::memset(none->mapped().data(), 0, none->size().value);
+  return std::unique_ptr<DispatchExecutor>(new DispatchExecutor(std::make_unique<State>(
+      device, memory, options, std::move(translator), std::move(*ring), std::move(*table), std::move(*none))));
+}
+
+DispatchExecutor::DispatchExecutor(std::unique_ptr<State> state) : state_(std::move(state)) {}
+DispatchExecutor::~DispatchExecutor() = default;
+const ExecutorCounters& DispatchExecutor::counters() const { return state_->counters; }
+
+DispatchExecutor::State::~State() {
+  // Pipelines and buffers go only when nothing uses them.
+  vkDeviceWaitIdle(device.handle());
+}
+
+void DispatchExecutor::State::note(Refusal refusal) {
+  if (found.size() < kMostFound) found.push_back(std::move(refusal));
+}
+
+void DispatchExecutor::State::before_work() {
+  if (arena.mirrored() && batches.idle()) arena.upload();
+}
+
+Refusal DispatchExecutor::State::lost_refusal() const { return {"device", lost->describe()}; }
+
+Refusal DispatchExecutor::State::lose(Error error) {
+  if (!lost) lost = std::move(error);
+  return lost_refusal();
+}
+
+Result<void> DispatchExecutor::State::wait_all() {
+  if (lost) return std::unexpected(*lost);
+  if (batches.idle()) return {};
+  if (auto waited = batches.wait(); !waited) {
+    lost = std::move(waited.error());
+    return std::unexpected(*lost);
+  }
+  arena.write_back();
+  pending.clear();
+  counters.submissions = batches.submissions();
+  for (const Escape& escape : batches.take_escapes()) {
+    const auto& report = escape.report;
+    counters.escapes += report.count;
+    note({"escape",
+          fmt::format("queue {}, submission {}, dword {}: program {:#x} offset {:#x}: {} {:#x}, which is not mapped "
+                      "for the device ({} accesses were dropped)",
+                      escape.note.queue, escape.note.sequence, escape.note.packet_offset, escape.note.program.value,
+                      report.instruction, report.is_store != 0 ? "stored to" : "loaded from",
+                      report.address_low | static_cast<uint64_t>(report.address_high) << 32, report.count)});
+  }
+  for (const auto& program : running) {
+    // Recorded work was translated from the words as they were; a program that earlier work of the batch rewrote ran
+    // stale.
+    if (!programs.unchanged(*program)) {
+      note({"program",
+            fmt::format("program {:#x} was rewritten while work that uses it was recorded", program->address.value)});
+    }
+  }
+  running.clear();
+  programs.trim();
+  return {};
+}
+
+bool DispatchExecutor::State::settled_read(GuestAddress address, std::span<std::byte> out) {
+  const auto pieces = memory.pieces(address, {out.size()});
+  if (!pieces) return false;
+  for (const auto& piece : *pieces) {
+    if (!pending.may_touch({piece.offset.value, piece.offset.value + piece.size.value})) continue;
+    ++counters.waits_for_reads;
+    if (!wait_all()) return false;
+    break;
+  }
+  return memory.read(address, out).has_value();
+}
+
+std::vector<Refusal> DispatchExecutor::State::run(const DispatchState& dispatch) {
+  const auto refuse = [&](const char* kind, std::string reason) {
+    ++counters.refused;
+    return std::vector<Refusal>{{kind, fmt::format("{}: {}", place_of(dispatch), reason)}};
+  };
+  if (lost) return {lost_refusal()};
+  if (dispatch.groups[0] == 0 || dispatch.groups[1] == 0 || dispatch.groups[2] == 0) return {};
+  const auto geometry = launch_geometry(dispatch);
+  if (!geometry) return refuse("dispatch", geometry.error());
+  if (geometry->empty()) return {};
+  const auto& facts = device.facts();
+  if (geometry->scratch) return refuse("dispatch", "scratch memory is not supported yet");
+  if (geometry->workgroup_bytes > facts.workgroup_memory) {
+    return refuse("dispatch", fmt::format("{} bytes of LDS; the device has {} of workgroup memory",
+                                          geometry->workgroup_bytes, facts.workgroup_memory));
+  }
+  const auto layout = choose_layout(*geometry, facts);
+  if (!layout) return refuse("dispatch", layout.error());
+  if (dispatches_needed(*geometry, facts.max_groups) > kMostParts) {
+    return refuse("dispatch",
+                  fmt::format("{} x {} x {} groups", geometry->count[0], geometry->count[1], geometry->count[2]));
+  }
+  if (dispatch.program.value == 0) return refuse("program", "the program address is 0");
+
+  std::shared_ptr<const ReadProgram> program = programs.read(dispatch.program);
+  if (program != nullptr && pending.names({0, UINT64_MAX})) {
+    const auto code = memory.pieces(program->address, {program->copied});
+    bool touched = false;
+    for (const auto& piece : code.value_or(std::vector<memory::Piece>{})) {
+      touched = touched || pending.names({piece.offset.value, piece.offset.value + piece.size.value});
+    }
+    if (touched) {
+      ++counters.waits_for_reads;
+      if (auto waited = wait_all(); !waited) return {lost_refusal()};
+      program = programs.read(dispatch.program);
+    }
+  }
+  if (program == nullptr)
+    return refuse("program", fmt::format("program address {:#x} is not mapped", dispatch.program.value));
+  if (!program->program) {
+    ++counters.refused;
+    const bool told = std::exchange(program->told, true);
+    counters.programs_refused += told ? 0 : 1;
+    return program_refusals(dispatch, {&program->program.error(), 1}, told);
+  }
+
+  shader::TranslateOptions wanted;
+  wanted.layout = *layout;
+  wanted.host = host_features(facts);
+  wanted.group_size = geometry->group_size;
+  wanted.rsrc1 = dispatch.rsrc1;
+  wanted.rsrc2 = dispatch.rsrc2;
+  Translation* translation = &programs.translate(*program, wanted);
+  std::vector<Binding> bindings;
+  std::string unbound;
+  if (translation->module) {
+    if (translation->module->buffers.size() > std::min(facts.max_storage_buffers, BatchRing::kMostBuffers)) {
+      unbound = fmt::format("{} buffers", translation->module->buffers.size());
+    }
+    for (size_t i = 0; unbound.empty() && i < translation->module->buffers.size(); ++i) {
+      auto binding = bind(translation->module->buffers[i], dispatch);
+      if (lost) return {lost_refusal()};
+      if (binding) {
+        bindings.push_back(*binding);
+      } else {
+        unbound = fmt::format("buffer {}: {}", i, binding.error());
+      }
+    }
+  }
+  if (!unbound.empty()) {
+    log::debug("{}: program {:#x} is device-addressed: {}", place_of(dispatch), dispatch.program.value, unbound);
+    wanted.bind_buffers = false;
+    translation = &programs.translate(*program, wanted);
+    bindings.clear();
+  }
+  counters.programs = programs.translations();
+  if (!translation->module) {
+    ++counters.refused;
+    const bool told = std::exchange(translation->told, true);
+    counters.programs_refused += told ? 0 : 1;
+    return program_refusals(dispatch, translation->refusals, told);
+  }
+  if (translation->module->buffers.size() != bindings.size()) {
+    return refuse("program", fmt::format("program {:#x} binds {} buffers although it was asked not to",
+                                         dispatch.program.value, translation->module->buffers.size()));
+  }
+  ++(unbound.empty() ? counters.bound : counters.device_addressed);
+  return record(dispatch, *geometry, program, *translation, bindings);
+}
+
+std::vector<Refusal> DispatchExecutor::State::record(const DispatchState& dispatch, const LaunchGeometry& geometry,
+                                                     const std::shared_ptr<const ReadProgram>& program,
+                                                     const Translation& translation,
+                                                     std::span<const Binding> bindings) {
+  before_work();
+  const auto count = static_cast<uint32_t>(bindings.size());
+  auto room = batches.dispatch_step(translation.pipeline.set_layout(), count,
+                                    {dispatch.program, dispatch.queue, dispatch.packet_offset, dispatch.sequence});
+  if (!room) return {lose(std::move(room.error()))};
+  std::vector<VkDescriptorBufferInfo> infos(count);
+  std::vector<VkWriteDescriptorSet> writes(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    infos[i] = {bindings[i].buffer, bindings[i].offset, bindings[i].range};
+    writes[i] = {VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
+    writes[i].dstSet = room->set;
+    writes[i].dstBinding = i;
+    writes[i].descriptorCount = 1;
+    writes[i].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+    writes[i].pBufferInfo = &infos[i];
+    room->bound_info[i] = bindings[i].info;
+    if (translation.module->buffers[i].written) pending.add(bindings[i].arena);
+  }
+  if (translation.module->uses_page_table) pending.add_anything();
+  vkUpdateDescriptorSets(device.handle(), count, writes.data(), 0, nullptr);
+  vkCmdBindPipeline(room->commands, VK_PIPELINE_BIND_POINT_COMPUTE, translation.pipeline.handle());
+  if (count > 0) {
+    vkCmdBindDescriptorSets(room->commands, VK_PIPELINE_BIND_POINT_COMPUTE, translation.pipeline.layout(), 0, 1,
+                            &room->set, 0, nullptr);
+  }
+  shader::PushConstants push{};
+  push.user_data = dispatch.user_data;
+  push.page_table = pages.level1().value;
+  push.escapes = room->escapes.value;
+  push.bound_info = room->bound_info_address.value;
+  push.threads = geometry.threads;
+  for_each_part(geometry, device.facts().max_groups,
+                [&](const std::array<uint32_t, 3>& first, const std::array<uint32_t, 3>& groups) {
+                  push.first_group = first;
+                  vkCmdPushConstants(room->commands, translation.pipeline.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                     sizeof(push), &push);
+                  vkCmdDispatch(room->commands, groups[0], groups[1], groups[2]);
+                });
+  running.insert(program);
+  ++counters.dispatches;
+  return {};
+}
+
+std::vector<Refusal> DispatchExecutor::dispatch(const DispatchState& state) { return state_->run(state); }
+
+std::vector<Refusal> DispatchExecutor::fill(GuestAddress destination, Bytes size, uint32_t value) {
+  return state_->fill(destination, size, value);
+}
+
+std::vector<Refusal> DispatchExecutor::copy(GuestAddress destination, GuestAddress source, Bytes size) {
+  return state_->copy(destination, source, size);
+}
+
+Result<void> DispatchExecutor::acquire() {
+  State& s = *state_;
+  if (s.lost) return std::unexpected(*s.lost);
+  ORRERY_TRY(s.memory.refresh());
+  if (s.memory.version() == s.map_version) return {};
+  ORRERY_TRY(s.wait_all());
+  if (auto updated = s.arena.update(s.memory.entries()); !updated) {
+    s.lost = std::move(updated.error());
+    return std::unexpected(*s.lost);
+  }
+  const PageRuns runs = page_runs(s.memory.entries());
+  if (runs.partial_pages != 0)
+    log::debug("{} pages are mapped only in part; the device can't reach them", runs.partial_pages);
+  if (auto updated = s.pages.update(runs.runs, s.arena); !updated) {
+    s.lost = std::move(updated.error());
+    return std::unexpected(*s.lost);
+  }
+  s.map_version = s.memory.version();
+  return {};
+}
+
+Result<std::vector<Refusal>> DispatchExecutor::finish() {
+  State& s = *state_;
+  ORRERY_TRY(s.wait_all());
+  // A killed service should not lose what it compiled, and a busy one should not write all the time.
+  if (const auto now = std::chrono::steady_clock::now(); now - s.cache_saved > std::chrono::seconds(2)) {
+    s.cache_saved = now;
+    s.device.pipeline_cache().save();
+  }
+  return std::exchange(s.found, {});
+}
+
+}  // namespace orrery::dispatch

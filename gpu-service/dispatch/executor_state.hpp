@@ -1,0 +1,72 @@
+// What DispatchExecutor holds; seen only by its own source files.
+#pragma once
+
+#include <chrono>
+#include <set>
+
+#include "gpu-service/dispatch/arena_buffers.hpp"
+#include "gpu-service/dispatch/batch_ring.hpp"
+#include "gpu-service/dispatch/device_page_table.hpp"
+#include "gpu-service/dispatch/dispatch_executor.hpp"
+#include "gpu-service/dispatch/launch_geometry.hpp"
+#include "gpu-service/dispatch/pending_writes.hpp"
+#include "gpu-service/dispatch/program_cache.hpp"
+#include "gpu-service/memory/guest_memory.hpp"
+
+namespace orrery::dispatch {
+
+// A storage buffer of a dispatch, resolved to a range of a device buffer.
+struct Binding {
+  VkBuffer buffer = VK_NULL_HANDLE;
+  uint64_t offset = 0, range = 0;
+  shader::BoundInfo info{};
+  ArenaRange arena;  // what the guest may touch through it; empty for an empty buffer
+};
+
+struct DispatchExecutor::State {
+  State(const vulkan::Device& device, memory::GuestMemory& memory, const ExecutorOptions& options,
+        Translator translator, BatchRing ring, DevicePageTable table, vulkan::Buffer none);
+  ~State();
+
+  const vulkan::Device& device;
+  memory::GuestMemory& memory;
+  ExecutorOptions options;
+  ArenaBuffers arena;
+  BatchRing batches;
+  DevicePageTable pages;
+  ProgramCache programs;
+  vulkan::Buffer empty;  // bound where a descriptor has no bytes
+  PendingWrites pending;
+  ExecutorCounters counters;
+  uint64_t map_version = UINT64_MAX;                     // of the buffers and the page table
+  std::vector<Refusal> found;                            // by waits, until finish() hands them out
+  std::set<std::shared_ptr<const ReadProgram>> running;  // programs of the work not yet waited for
+  std::optional<Error> lost;                             // the first error of the device; from then on nothing is done
+  std::chrono::steady_clock::time_point cache_saved = std::chrono::steady_clock::now();
+
+  // Before anything is recorded: mirrors are filled when the device is idle.
+  void before_work();
+  // Waits for all recorded work; notes escapes and changed programs in `found`.
+  Result<void> wait_all();
+  // Keeps a refusal for finish(), up to a number that a user can read.
+  void note(Refusal refusal);
+  // The error, remembered; answers it again.
+  Refusal lose(Error error);
+  Refusal lost_refusal() const;
+  // Copies guest bytes that recorded work can't write any more: waits where it may.
+  bool settled_read(GuestAddress address, std::span<std::byte> out);
+
+  std::expected<Binding, std::string> bind(const shader::BoundBuffer& buffer, const DispatchState& dispatch);
+  std::vector<Refusal> record(const DispatchState& dispatch, const LaunchGeometry& geometry,
+                              const std::shared_ptr<const ReadProgram>& program, const Translation& translation,
+                              std::span<const Binding> bindings);
+  std::vector<Refusal> run(const DispatchState& dispatch);
+
+  std::vector<Refusal> fill(GuestAddress destination, Bytes size, uint32_t value);
+  std::vector<Refusal> copy(GuestAddress destination, GuestAddress source, Bytes size);
+};
+
+// "queue 0, submission 12, dword 34"
+std::string place_of(const DispatchState& dispatch);
+
+}  // namespace orrery::dispatch

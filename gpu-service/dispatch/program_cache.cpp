@@ -1,0 +1,144 @@
+#include "gpu-service/dispatch/program_cache.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cstring>
+
+#include "gpu-service/vulkan/device.hpp"
+#include "shared/log.hpp"
+
+namespace orrery::dispatch {
+namespace {
+
+constexpr uint64_t kMostInstructions = 1 << 19;  // kept decoded; about 400 bytes each
+constexpr size_t kMostTranslations = 4096;
+
+uint64_t size_of(const ReadProgram& read) { return read.program ? (*read.program)->instructions.size() + 1 : 1; }
+
+// Bytes mapped from `address` on without a gap, at most kMaxProgramBytes.
+uint64_t mapped_from(const memory::GuestMemory& memory, GuestAddress address) {
+  uint64_t found = 0;
+  while (found < shader::kMaxProgramBytes) {
+    if (address.value > UINT64_MAX - found) break;
+    const protocol::MapEntry* entry = protocol::find_entry(memory.entries(), address + Bytes{found});
+    if (entry == nullptr) break;
+    found += entry->size - (address.value + found - entry->guest_begin);
+  }
+  return std::min<uint64_t>(found, shader::kMaxProgramBytes);
+}
+
+// The program's words, copied as far as they are asked for. The memory is reserved whole, so that spans stay valid.
+class CodeCopy {
+ public:
+  CodeCopy(const memory::GuestMemory& memory, GuestAddress address, uint64_t mapped)
+      : memory_(memory),
+        address_(address),
+        dwords_(mapped / 4),
+        words_(std::make_unique_for_overwrite<uint32_t[]>(dwords_)) {}
+
+  std::span<const uint32_t> fetch(uint32_t offset, uint32_t wanted) {
+    const uint64_t first = offset / 4;
+    if (offset % 4 != 0 || first >= dwords_) return {};
+    const uint64_t count = std::min<uint64_t>(wanted, dwords_ - first);
+    while (copied_ < first + count) {
+      constexpr uint64_t kStep = 1024;
+      const uint64_t step = std::min(kStep, dwords_ - copied_);
+      const std::span<uint32_t> to(words_.get() + copied_, step);
+      if (!memory_.read(address_ + Bytes{copied_ * 4}, std::as_writable_bytes(to))) return {};
+      copied_ += step;
+    }
+    looked_at_ = std::max(looked_at_, first + count);
+    return {words_.get() + first, count};
+  }
+  std::span<const std::byte> looked_at() const { return std::as_bytes(std::span(words_.get(), looked_at_)); }
+
+ private:
+  const memory::GuestMemory& memory_;
+  GuestAddress address_;
+  uint64_t dwords_, copied_ = 0, looked_at_ = 0;
+  std::unique_ptr<uint32_t[]> words_;
+};
+
+}  // namespace
+
+ProgramCache::ProgramCache(const vulkan::Device& device, const memory::GuestMemory& memory, Translator translator)
+    : device_(device), memory_(memory), translator_(std::move(translator)) {}
+
+bool ProgramCache::unchanged(const ReadProgram& program) const {
+  std::vector<std::byte> now(program.copied);
+  return memory_.read(program.address, now) && hash_bytes(now) == program.content;
+}
+
+std::shared_ptr<const ReadProgram> ProgramCache::read(GuestAddress address) {
+  const uint64_t mapped = mapped_from(memory_, address);
+  if (mapped < 4) return nullptr;
+  const auto found = programs_.find(address);
+  if (found != programs_.end()) {
+    const ReadProgram& known = *found->second;
+    // A refusal may have been for want of mapped bytes; a program was read whole.
+    if ((known.program || known.mapped == mapped) && unchanged(known)) return found->second;
+    instructions_ -= size_of(known);
+    programs_.erase(found);
+  }
+  if (instructions_ > kMostInstructions) {
+    programs_.clear();
+    instructions_ = 0;
+  }
+  CodeCopy copy(memory_, address, mapped);
+  auto program = translator_.read([&](uint32_t offset, uint32_t dwords) { return copy.fetch(offset, dwords); });
+  auto read = std::make_shared<ReadProgram>();
+  read->address = address;
+  read->mapped = mapped;
+  read->copied = copy.looked_at().size();
+  read->content = hash_bytes(copy.looked_at());
+  if (program) {
+    read->program = std::make_shared<const shader::Program>(std::move(*program));
+  } else {
+    read->program = std::unexpected(std::move(program.error()));
+  }
+  instructions_ += size_of(*read);
+  programs_.emplace(address, read);
+  return read;
+}
+
+void ProgramCache::trim() {
+  if (translations_.size() > kMostTranslations) translations_.clear();
+}
+
+Translation& ProgramCache::translate(const ReadProgram& program, const shader::TranslateOptions& options) {
+  const Key key{(*program.program)->hash, options.layout.wave, options.layout.subgroup, options.layout.k,
+                options.group_size,       options.rsrc1,       options.rsrc2,           options.bind_buffers,
+                options.scratch_dwords};
+  auto& known = translations_[key];
+  if (known) return *known;
+  ++made_;
+  auto translation = std::make_unique<Translation>();
+  auto module = translator_.translate(**program.program, options);
+  if (!module) {
+    translation->refusals = std::move(module.error());
+    if (translation->refusals.empty()) translation->refusals.push_back({0, "program", "refused without a reason"});
+  } else if (module->workgroup_bytes > options.host.workgroup_memory) {
+    translation->refusals.push_back({0, "program",
+                                     fmt::format("wants {} bytes of workgroup memory; the device has {}",
+                                                 module->workgroup_bytes, options.host.workgroup_memory)});
+  } else if (module->buffers.size() <= device_.facts().max_storage_buffers) {
+    // A module with more buffers gets no pipeline; the executor turns to the page table.
+    const auto name = fmt::format("{:#x} {}", program.address.value, (*program.program)->hash.hex());
+    auto pipeline = vulkan::ComputePipeline::create(
+        device_, {module->spirv, static_cast<uint32_t>(module->buffers.size()), module->layout.subgroup, name});
+    if (!pipeline) {
+      log::error("program {}: {}", name, pipeline.error().describe());
+      translation->refusals.push_back({0, "program", "the driver refused it: " + pipeline.error().message});
+    } else {
+      translation->pipeline = std::move(*pipeline);
+    }
+  }
+  if (module && translation->refusals.empty()) {
+    module->spirv = {};
+    translation->module = std::move(*module);
+  }
+  known = std::move(translation);
+  return *known;
+}
+
+}  // namespace orrery::dispatch

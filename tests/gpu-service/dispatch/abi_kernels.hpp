@@ -1,0 +1,13 @@
+// A translator that knows two programs by their first word and answers modules written by hand to the module ABI.
+#pragma once
+
+#include "gpu-service/dispatch/program_cache.hpp"
+
+namespace orrery::dispatch {
+
+inline constexpr uint32_t kPageCopy = 0xC0DE0001, kBoundAdd = 0xC0DE0002, kRefused = 0xC0DE0003,
+                          kUnreadable = 0xC0DE0004;
+
+Translator abi_kernel_translator();
+
+}  // namespace orrery::dispatch
