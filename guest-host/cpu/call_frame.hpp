@@ -1,5 +1,5 @@
 // One call of an import by the guest: its registers as they were, and what goes back. Made on the host stack by
-// import_entry.S, which knows these offsets (checked in import_entry.cpp).
+// crossing.S, which knows these offsets (asm_layout.h).
 #pragma once
 
 #include <cstdint>

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include "shared/log.hpp"
+
 namespace orrery::cpu {
 
 void GuestProcess::add_module(ModuleRange module) {
@@ -36,6 +38,12 @@ void GuestProcess::end(RunEnd end) {
 void GuestProcess::end_and_wait(RunEnd end_of_run) {
   end(end_of_run);
   for (;;) ::pause();
+}
+
+void GuestProcess::exit_title(int code) {
+  const int reported = static_cast<int>(static_cast<unsigned>(code) % 64);
+  if (reported != code) log::warn("the title exits with {}, reported as {}", code, reported);
+  end_and_wait({reported});
 }
 
 RunEnd GuestProcess::wait_for_end() {

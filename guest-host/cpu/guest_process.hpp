@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "guest-host/cpu/fs_policy.hpp"
+#include "guest-host/cpu/refusals.hpp"
 #include "guest-host/memory/guest_memory.hpp"
 #include "shared/error.hpp"
 
@@ -26,8 +27,7 @@ struct TlsTemplate {
   std::vector<std::byte> initial;
   uint64_t size = 0;       // bytes, initial.size() and zeroes
   uint64_t alignment = 1;  // a power of two
-  // Bytes from the block's first byte up to the thread pointer.
-  uint64_t offset() const { return align_up(size, alignment); }
+  uint64_t distance = 0;   // bytes from the block's first byte up to the thread pointer
 };
 
 struct RunEnd {
@@ -36,9 +36,11 @@ struct RunEnd {
 
 class GuestProcess {
  public:
-  GuestProcess(memory::GuestMemory& memory, FsPolicy policy) : memory_(memory), policy_(policy) {}
+  GuestProcess(memory::GuestMemory& memory, Refusals& refusals, FsPolicy policy)
+      : memory_(memory), refusals_(refusals), policy_(policy) {}
 
   memory::GuestMemory& memory() { return memory_; }
+  Refusals& refusals() { return refusals_; }
   FsPolicy policy() const { return policy_; }
   const TlsTemplate& tls() const { return tls_; }
   void set_tls(TlsTemplate tls) { tls_ = std::move(tls); }
@@ -55,10 +57,13 @@ class GuestProcess {
   void end(RunEnd end);
   // Never returns: for handlers of exit and for faults. The process's main thread ends the process.
   [[noreturn]] void end_and_wait(RunEnd end);
+  // The title's own exit with any code; reported modulo 64, so that ours stay distinct.
+  [[noreturn]] void exit_title(int code);
   RunEnd wait_for_end();
 
  private:
   memory::GuestMemory& memory_;
+  Refusals& refusals_;
   FsPolicy policy_;
   TlsTemplate tls_;
   uint64_t stack_guard_ = 0;

@@ -4,27 +4,39 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
-#include <thread>
+#include <vector>
 
+#include "guest-host/cpu/crossing.hpp"
 #include "guest-host/cpu/guest_process.hpp"
 
 namespace orrery::cpu {
 
+struct CallFrame;
 class GuestThread;
 
-// What the assembly knows of a thread (offsets are checked in import_entry.cpp). In the policies fsgsbase and
+// What the assembly knows of a thread (asm_layout.h). In the policies fsgsbase and
 // arch_prctl the GS base points here while the thread lives.
 struct ThreadRecord {
   ThreadRecord* self = nullptr;
   uint64_t host_fs = 0;
   uint64_t guest_fs = 0;
-  uint64_t host_stack = 0;            // import calls start here
-  struct CallFrame* frame = nullptr;  // innermost import call in progress
-  uint8_t selector = 0;               // Syscall User Dispatch: 0 host code (allow), 1 guest code (block)
+  uint64_t host_stack = 0;     // import calls start here
+  CallFrame* frame = nullptr;  // innermost import call in progress
+  uint8_t selector = 0;        // Syscall User Dispatch: 0 host code (allow), 1 guest code (block)
   uint8_t padding[7] = {};
+  uint64_t base_stack = 0;  // where the thread's first entry into guest code left the host's stack
+  // The console starts with denormals flushed to zero, in inputs and results (clang's target description).
+  uint32_t guest_mxcsr = 0x9fc0;
+  uint32_t host_mxcsr = 0;
   GuestThread* thread = nullptr;
-  const char* stage = nullptr;  // for reports: what host code does when no import call is in progress
+};
+
+// The first thread's arguments, by the entry convention of executables (guest-abi.md 1.7).
+struct ProgramArguments {
+  std::vector<std::string> argv;
+  GuestAddress exit_function;
 };
 
 struct ThreadStart {
@@ -32,6 +44,7 @@ struct ThreadStart {
   std::array<uint64_t, 2> arguments{};  // rdi, rsi
   Bytes stack_size = {1 << 20};         // rounded up to 16 KiB; an unmapped guard lies below
   std::string name;
+  std::optional<ProgramArguments> program;  // instead of `arguments`
   // Runs on the thread itself after its guest code returned or left, before its stack goes away.
   std::function<void(GuestThread&, uint64_t result)> at_end;
 };
@@ -65,7 +78,9 @@ class GuestThread {
  private:
   GuestThread(GuestProcess& process, ThreadStart start);
   Result<void> prepare();
+  Result<void> write_program_arguments(GuestAddress top);
   void run();
+  bool switch_on();
 
   GuestProcess& process_;
   ThreadStart start_;
@@ -76,7 +91,8 @@ class GuestThread {
   GuestAddress error_address_;
   GuestAddress block_begin_;
   Bytes block_size_;
-  uint64_t first_stack_ = 0;  // rsp at the guest's entry
+  GuestEntry entry_;
+  Mapping signal_stack_;
 };
 
 }  // namespace orrery::cpu

@@ -1,10 +1,10 @@
-#include "guest-host/hle/refusals.hpp"
+#include "guest-host/cpu/refusals.hpp"
 
 #include <fmt/format.h>
 
 #include "shared/log.hpp"
 
-namespace orrery::hle {
+namespace orrery::cpu {
 
 void Refusals::refuse(std::string_view what, std::string_view why) {
   bool first = false;
@@ -29,4 +29,4 @@ std::string Refusals::summary() const {
   return text;
 }
 
-}  // namespace orrery::hle
+}  // namespace orrery::cpu

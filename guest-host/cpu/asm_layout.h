@@ -1,0 +1,42 @@
+/* Offsets and numbers that the assembly shares with C++; guest_thread.cpp asserts them. */
+#ifndef ORRERY_CPU_ASM_LAYOUT_H
+#define ORRERY_CPU_ASM_LAYOUT_H
+
+#define RECORD_SELF 0
+#define RECORD_HOST_FS 8
+#define RECORD_GUEST_FS 16
+#define RECORD_HOST_STACK 24
+#define RECORD_FRAME 32
+#define RECORD_SELECTOR 40
+#define RECORD_BASE_STACK 48
+#define RECORD_GUEST_MXCSR 56
+#define RECORD_HOST_MXCSR 60
+
+#define FRAME_INTEGER 0
+#define FRAME_VECTOR 48
+#define FRAME_GUEST_STACK 176
+#define FRAME_GUEST_RETURN 184
+#define FRAME_GUEST_FRAME 192
+#define FRAME_BINDING 200
+#define FRAME_OUTER 208
+#define FRAME_THREAD 216
+#define FRAME_RESULT 224
+#define FRAME_RESULT_HIGH 232
+#define FRAME_LEAVE 240
+#define FRAME_SIZE 256
+
+#define ENTRY_ADDRESS 0
+#define ENTRY_STACK 8
+#define ENTRY_INTEGER 16
+
+#define POLICY_FSGSBASE 0
+#define POLICY_PATCH 1
+#define POLICY_ARCH_PRCTL 2
+
+#define LINUX_ARCH_PRCTL 158
+#define LINUX_RT_SIGRETURN 15
+#define LINUX_ARCH_SET_FS 0x1002
+#define LINUX_ARCH_GET_FS 0x1003
+#define LINUX_ARCH_GET_GS 0x1004
+
+#endif

@@ -1,0 +1,143 @@
+#include "guest-host/cpu/fault_report.hpp"
+
+#include <fmt/format.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include <string_view>
+
+#include "guest-host/cpu/call_frame.hpp"
+#include "guest-host/cpu/guest_thread.hpp"
+
+namespace orrery::cpu {
+
+namespace {
+
+// Reads without ever faulting; the guest's registers may point anywhere.
+bool peek(uint64_t address, void* to, size_t size) {
+  const iovec here{to, size};
+  const iovec there{reinterpret_cast<void*>(address), size};
+  return ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0) == static_cast<ssize_t>(size);
+}
+
+std::string_view name_of_signal(int signal) {
+  switch (signal) {
+    case SIGSEGV:
+      return "memory access violation";
+    case SIGBUS:
+      return "bus error";
+    case SIGILL:
+      return "illegal instruction";
+    case SIGFPE:
+      return "arithmetic fault";
+    case SIGTRAP:
+      return "breakpoint";
+    case SIGSYS:
+      return "bad system call";
+    default:
+      return "signal";
+  }
+}
+
+bool in_module(GuestProcess& process, uint64_t address) {
+  for (const auto& module : process.modules()) {
+    if (address >= module.begin.value && address < module.end.value) return true;
+  }
+  return false;
+}
+
+class Report {
+ public:
+  template <class... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+    text_.push_back('\n');
+  }
+  ~Report() {
+    size_t done = 0;
+    while (done < text_.size()) {
+      const auto written = ::write(2, text_.data() + done, text_.size() - done);
+      if (written <= 0) break;
+      done += static_cast<size_t>(written);
+    }
+  }
+
+ private:
+  fmt::basic_memory_buffer<char, 16384> text_;  // no allocation: the heap's lock may be held
+};
+
+void add_registers(Report& report, const greg_t* regs) {
+  const auto r = [&](int index) { return static_cast<uint64_t>(regs[index]); };
+  report.line("  rax {:016x}  rbx {:016x}  rcx {:016x}  rdx {:016x}", r(REG_RAX), r(REG_RBX), r(REG_RCX), r(REG_RDX));
+  report.line("  rsi {:016x}  rdi {:016x}  rbp {:016x}  rsp {:016x}", r(REG_RSI), r(REG_RDI), r(REG_RBP), r(REG_RSP));
+  report.line("  r8  {:016x}  r9  {:016x}  r10 {:016x}  r11 {:016x}", r(REG_R8), r(REG_R9), r(REG_R10), r(REG_R11));
+  report.line("  r12 {:016x}  r13 {:016x}  r14 {:016x}  r15 {:016x}", r(REG_R12), r(REG_R13), r(REG_R14), r(REG_R15));
+  report.line("  rip {:016x}  flags {:x}", r(REG_RIP), r(REG_EFL));
+}
+
+// By the chain of frame pointers; where that ends at once, by what on the stack looks like a return address.
+void add_backtrace(Report& report, GuestProcess& process, uint64_t rip, uint64_t rbp, uint64_t rsp) {
+  report.line("guest backtrace:");
+  int depth = 0;
+  if (in_module(process, rip)) report.line("  #{} {}", depth++, process.describe(GuestAddress{rip}));
+  uint64_t frame = rbp;
+  bool chained = false;
+  for (int i = 0; i < 32; ++i) {
+    uint64_t words[2];
+    if (frame < rsp || !peek(frame, words, sizeof words) || !in_module(process, words[1])) break;
+    report.line("  #{} {}", depth++, process.describe(GuestAddress{words[1]}));
+    chained = true;
+    if (words[0] <= frame) break;
+    frame = words[0];
+  }
+  if (chained) return;
+  for (uint64_t at = align_down(rsp, 8), found = 0; at < rsp + 0x2000 && found < 8; at += 8) {
+    uint64_t word;
+    if (!peek(at, &word, sizeof word)) break;
+    if (!in_module(process, word)) continue;
+    report.line("  ?  {} (found on the stack at rsp+{:#x})", process.describe(GuestAddress{word}), at - rsp);
+    ++found;
+  }
+}
+
+}  // namespace
+
+bool report_fault(GuestThread& thread, int signal, const siginfo_t& info, const ucontext_t& context) {
+  GuestProcess& process = thread.process();
+  const greg_t* regs = context.uc_mcontext.gregs;
+  const auto rip = static_cast<uint64_t>(regs[REG_RIP]);
+  const CallFrame* const call = thread.record().frame;
+  const bool guest_code = rip < process.memory().layout().end.value;
+  if (!guest_code && call == nullptr) return false;
+  {
+    Report report;
+    report.line("[guest] error: the title faulted in thread {} ({}): {}", thread.id(), thread.name(),
+                name_of_signal(signal));
+    const auto address = reinterpret_cast<uint64_t>(info.si_addr);
+    const bool has_address = signal == SIGSEGV || signal == SIGBUS;
+    if (guest_code) {
+      const auto kind = static_cast<uint64_t>(regs[REG_ERR]);
+      if (has_address) {
+        report.line("at {}, {} {:#x}", process.describe(GuestAddress{rip}),
+                    rip == address    ? "executing"
+                    : (kind & 2) != 0 ? "writing"
+                                      : "reading",
+                    address);
+      } else {
+        report.line("at {}", process.describe(GuestAddress{rip}));
+      }
+      if (rip < 0x10000) report.line("a jump to null: perhaps a weak import that nobody provides");
+      add_registers(report, regs);
+      add_backtrace(report, process, rip, static_cast<uint64_t>(regs[REG_RBP]), static_cast<uint64_t>(regs[REG_RSP]));
+    } else {
+      report.line("inside {} of {}, which the title called from {}", call->binding->name, call->binding->library,
+                  process.describe(GuestAddress{call->guest_return}));
+      if (has_address) report.line("touching {:#x}", address);
+      report.line("with arguments {:#x}, {:#x}, {:#x}, {:#x}, {:#x}, {:#x}", call->integer[0], call->integer[1],
+                  call->integer[2], call->integer[3], call->integer[4], call->integer[5]);
+      add_backtrace(report, process, call->guest_return, call->guest_frame, call->guest_stack);
+    }
+  }
+  process.end_and_wait({static_cast<int>(ExitCode::guest_fault)});
+}
+
+}  // namespace orrery::cpu
