@@ -56,7 +56,7 @@ function(orrery_gpu_kernel)
     COMMAND ${ORRERY_LLD} -shared -z max-page-size=256 ${base}.o -o ${base}.co
     COMMAND ${embed}
     DEPENDS ${K_SOURCE} ${ORRERY_GPU_DIR}/kernel_ids.h ${ORRERY_GPU_DIR}/code_object.py ${ORRERY_GPU_DIR}/pal_entry.py
-            ${ORRERY_GPU_DIR}/embed_kernel.py
+            ${ORRERY_GPU_DIR}/embed_kernel.py ${ORRERY_GPU_DIR}/descriptor_access.ll
     DEPFILE ${base}.d
     COMMENT "gfx1013 kernel ${K_NAME}, wave${K_WAVE}" VERBATIM)
   set(ORRERY_GPU_KERNEL_OUTPUTS ${ORRERY_GPU_KERNEL_OUTPUTS} ${outputs} PARENT_SCOPE)

@@ -29,6 +29,7 @@ static void* scheduler;
 static work_item running_item;
 static const unsigned char* running_arguments;
 static unsigned current, size_x, size_y, size_z, group_id[3], group_count[3];
+static unsigned wave_size = 32;
 static int at_barrier;
 
 unsigned orrery_group_id(unsigned dimension);
@@ -37,6 +38,9 @@ unsigned orrery_local_size(unsigned dimension);
 unsigned orrery_group_count(unsigned dimension);
 void orrery_barrier(void);
 void orrery_fiber_main(void);
+unsigned orrery_wave_size(void);
+unsigned long orrery_wave_ballot(int condition);
+unsigned orrery_wave_read(unsigned value, unsigned source, unsigned among);
 
 unsigned orrery_group_id(unsigned dimension) { return dimension < 3 ? group_id[dimension] : 0; }
 unsigned orrery_group_count(unsigned dimension) { return dimension < 3 ? group_count[dimension] : 1; }
@@ -54,6 +58,35 @@ void orrery_barrier(void) {
   orrery_switch_fiber(&waiting[current], scheduler);
 }
 
+// Lanes exchange through two arrays in turn: an item cannot be two exchanges ahead of another.
+static unsigned exchanged[2][ON_CPU_MOST_ITEMS];
+static unsigned char turn_of[ON_CPU_MOST_ITEMS];
+
+static const unsigned* exchange(unsigned value) {
+  unsigned* values = exchanged[turn_of[current]++ & 1];
+  values[current] = value;
+  orrery_barrier();
+  return values;
+}
+
+unsigned orrery_wave_size(void) { return wave_size; }
+
+unsigned long orrery_wave_ballot(int condition) {
+  const unsigned* values = exchange(condition != 0);
+  unsigned long mask = 0;
+  unsigned first = current - current % wave_size, items = size_x * size_y * size_z;
+  for (unsigned lane = 0; lane < wave_size && first + lane < items; lane++)
+    mask |= (unsigned long)values[first + lane] << lane;
+  return mask;
+}
+
+// The value of lane `source` among the `among` lanes around the own one (a half wave or the wave).
+unsigned orrery_wave_read(unsigned value, unsigned source, unsigned among) {
+  const unsigned* values = exchange(value);
+  if (among > wave_size) among = wave_size;
+  return values[current - current % among + source % among];
+}
+
 void orrery_fiber_main(void) {
   running_item(running_arguments);
   at_barrier = 0;
@@ -67,6 +100,7 @@ static void start(unsigned item, unsigned stack) {
   *--top = (void*)orrery_start_fiber;
   for (int i = 0; i < 6; i++) *--top = 0;
   stack_of[item] = stack;
+  turn_of[item] = 0;
   current = item;
   orrery_switch_fiber(&scheduler, top);
 }
@@ -96,10 +130,11 @@ static void run_group(unsigned items) {
   }
 }
 
-void run_on_cpu(work_item item, const unsigned char* arguments, const unsigned group_size[3],
-                const unsigned groups[3]) {
+void run_on_cpu(work_item item, const unsigned char* arguments, const unsigned group_size[3], const unsigned groups[3],
+                unsigned wave) {
   running_item = item;
   running_arguments = arguments;
+  wave_size = wave;
   size_x = group_size[0], size_y = group_size[1], size_z = group_size[2];
   for (int i = 0; i < 3; i++) group_count[i] = groups[i];
   unsigned items = size_x * size_y * size_z;

@@ -24,6 +24,23 @@ void orrery_buffer_store(uint value, buffer b, uint offset) {
   ulong base = (ulong)b[0] | (ulong)(b[1] & 0xffff) << 32;
   if (b[2] >= 4 && offset <= b[2] - 4) *(global uint*)(base + offset) = value;
 }
+// Structured buffers: stride in bits 61:48, NUM_RECORDS in records. Typed: only 8_8_8_8_UNORM (format 56) and raw floats.
+buffer orrery_descriptor_at(global const uint4* table, uint index) { return (buffer)(ulong)(table + index); }
+float4 orrery_load_record(buffer b, uint index) {
+  ulong base = (ulong)b[0] | (ulong)(b[1] & 0xffff) << 32;
+  return index < b[2] ? *(global const float4*)(base + (ulong)index * (b[1] >> 16 & 0x3fff)) : (float4)(0);
+}
+void orrery_store_record(float4 value, buffer b, uint index) {
+  ulong base = (ulong)b[0] | (ulong)(b[1] & 0xffff) << 32;
+  if (index < b[2]) *(global float4*)(base + (ulong)index * (b[1] >> 16 & 0x3fff)) = value;
+}
+float4 orrery_load_typed(buffer b, uint index) {
+  ulong base = (ulong)b[0] | (ulong)(b[1] & 0xffff) << 32;
+  if ((b[3] >> 12 & 127) != 56) return orrery_load_record(b, index);
+  if (index >= b[2]) return (float4)(0);
+  uint v = *(global const uint*)(base + (ulong)index * (b[1] >> 16 & 0x3fff));
+  return (float4)((v & 255) / 255.0f, (v >> 8 & 255) / 255.0f, (v >> 16 & 255) / 255.0f, (v >> 24) / 255.0f);
+}
 
 #define ATOMIC(name, type, space, expression)                        \
   type OVERLOADED name(volatile space type* p, type value) {         \
@@ -55,6 +72,7 @@ ATOMIC(atom_add, ulong, global, old + value)
 
 uint OVERLOADED rotate(uint x, uint n) { return x << (n & 31) | x >> (-n & 31); }
 uint OVERLOADED popcount(uint x) { return (uint)__builtin_popcount(x); }
+ulong OVERLOADED popcount(ulong x) { return (ulong)__builtin_popcountl(x); }
 long OVERLOADED popcount(long x) { return __builtin_popcountl((ulong)x); }
 long OVERLOADED clz(long x) { return x ? __builtin_clzl((ulong)x) : 64; }
 ulong OVERLOADED mul_hi(ulong a, ulong b) { return (ulong)((unsigned __int128)a * b >> 64); }

@@ -6,6 +6,8 @@ ARGUMENTS: words of f32, u32, pointer, descriptor (a V#, four SGPRs); GROUP_SIZE
 The function takes the arguments, then group ids x, y, z and local ids x, y, z.
 """
 
+import pathlib
+import re
 import sys
 
 SIZES = {"f32": 4, "u32": 4, "pointer": 8, "descriptor": 16}
@@ -21,6 +23,16 @@ def parse_arguments(text):
     return out
 
 
+def with_descriptor_access(body):
+    """Replaces the declarations of descriptor_access.ll's functions by the file."""
+    access = (pathlib.Path(__file__).parent / "descriptor_access.ll").read_text(encoding="utf-8")
+    used = False
+    for name in re.findall(r"^define [^@]*@(\w+)\(", access, re.M):
+        body, count = re.subn(rf"^declare [^\n]*@{name}\([^\n]*\n", "", body, flags=re.M)
+        used |= count > 0
+    return body + access if used else body
+
+
 def main():
     body, name, arguments, group_size = sys.argv[1:5]
     kinds = arguments.split()
@@ -29,7 +41,8 @@ def main():
     parameters = [f"{TYPES[k]} inreg %a{i}" for i, k in enumerate(kinds)] + ids
     passed = [f"{TYPES[k]} %a{i}" for i, k in enumerate(kinds)] + [i.replace(" inreg", "") for i in ids]
     with open(body, encoding="utf-8") as file:
-        sys.stdout.write(file.read().replace(f"define hidden void @{name}(", f"define internal void @{name}("))
+        text = with_descriptor_access(file.read())
+    sys.stdout.write(text.replace(f"define hidden void @{name}(", f"define internal void @{name}("))
     sys.stdout.write(f"""
 define amdgpu_cs void @_amdgpu_cs_main({', '.join(parameters)}) #4242 {{
   call void @{name}({', '.join(passed)})

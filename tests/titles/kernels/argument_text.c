@@ -5,8 +5,9 @@
 static const struct {
   const char* name;
   unsigned bytes;
-} kElements[ELEMENT_KINDS] = {{"f32", 4}, {"u32", 4}, {"u8", 1},  {"i8", 1},    {"small", 4}, {"code", 4},
-                              {"f64", 8}, {"i64", 8}, {"f16", 2}, {"body", 16}, {"count", 4}};
+} kElements[ELEMENT_KINDS] = {{"f32", 4},   {"u32", 4},     {"u8", 1},   {"i8", 1},  {"small", 4},
+                              {"code", 4},  {"f64", 8},     {"i64", 8},  {"f16", 2}, {"body", 16},
+                              {"count", 4}, {"record", 16}, {"rgba8", 4}};
 
 unsigned element_bytes(enum element e) { return kElements[e].bytes; }
 
@@ -52,7 +53,8 @@ static int parse_buffer(const char** text, struct argument* out) {
 }
 
 static int parse_one(const char** text, double n, struct argument* out) {
-  *out = (struct argument){.use = USE_VALUE};
+  *out = (struct argument){.use = USE_VALUE, .in_table = **text == '@'};
+  if (out->in_table) (*text)++;
   if (starts(text, "f")) {
     float value = (float)evaluate(text, n);
     memcpy(&out->value, &value, 4);
@@ -65,6 +67,8 @@ static int parse_one(const char** text, double n, struct argument* out) {
       out->use = USE_TABLE;
     } else if (starts(text, "list")) {
       out->use = USE_LIST;
+    } else if (starts(text, "descriptors")) {
+      out->use = USE_DESCRIPTORS;
     } else {
       out->use = starts(text, "in") ? USE_INPUT : starts(text, "io") ? USE_INPUT_OUTPUT : USE_OUTPUT;
       if (out->use == USE_OUTPUT && !starts(text, "out")) return 0;

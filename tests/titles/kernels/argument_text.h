@@ -5,6 +5,8 @@
 //   out:TYPE:EXPR                 output, filled with a poison pattern before
 //   table:EXPR                    16 pointers to EXPR floats each (ptrtable)
 //   list:EXPR                     a linked list of nodes with EXPR floats each (ptrtable)
+//   descriptors:EXPR              a table of EXPR descriptors (V#)
+//   @in:... @io:... @out:...      a buffer that the kernel reaches through the next descriptor of the table
 // EXPR: numbers and n (elements of the case) with + * /, from left to right. TYPE: see enum element.
 #ifndef ORRERY_TITLES_KERNELS_ARGUMENT_TEXT_H
 #define ORRERY_TITLES_KERNELS_ARGUMENT_TEXT_H
@@ -21,9 +23,11 @@ enum element {
   ELEMENT_F16,
   ELEMENT_BODY,
   ELEMENT_COUNT,
+  ELEMENT_RECORD,  // 16 bytes; a descriptor has their stride
+  ELEMENT_RGBA8,   // a descriptor has the format
   ELEMENT_KINDS
 };
-enum argument_use { USE_VALUE, USE_INPUT, USE_INPUT_OUTPUT, USE_OUTPUT, USE_TABLE, USE_LIST };
+enum argument_use { USE_VALUE, USE_INPUT, USE_INPUT_OUTPUT, USE_OUTPUT, USE_TABLE, USE_LIST, USE_DESCRIPTORS };
 enum { MOST_ARGUMENTS = 8 };
 
 struct argument {
@@ -31,6 +35,7 @@ struct argument {
   enum element element;
   unsigned long count;  // elements of a buffer
   unsigned value;       // bits of a value
+  int in_table;         // reached through a table of descriptors, no argument of the kernel
 };
 
 unsigned element_bytes(enum element e);

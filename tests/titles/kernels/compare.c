@@ -11,7 +11,7 @@ static double as_number(const unsigned char* at, enum element e) {
 }
 
 static int is_float(enum element e) {
-  return e == ELEMENT_F32 || e == ELEMENT_F64 || e == ELEMENT_BODY || e == ELEMENT_COUNT;
+  return e == ELEMENT_F32 || e == ELEMENT_F64 || e == ELEMENT_RECORD || e == ELEMENT_COUNT;
 }
 
 static int same(const unsigned char* a, const unsigned char* b, enum element e, unsigned bytes, struct tolerance t) {
@@ -78,7 +78,9 @@ void compare_blocks(const unsigned char* gpu, const unsigned char* cpu, const un
     cpu_wrote |= memcmp(cpu + from, before + from, layout->bytes[i]) != 0;
     unsigned bytes = element_bytes(arguments[i].element);
     enum element e = arguments[i].element;
-    for (size_t k = 0; k < arguments[i].count; k++, elements++) {
+    size_t count_of = arguments[i].count;
+    if (e == ELEMENT_RECORD) count_of *= 4, bytes = 4;  // four floats
+    for (size_t k = 0; k < count_of; k++, elements++) {
       const unsigned char *g = gpu + from + k * bytes, *c = cpu + from + k * bytes;
       if (same(g, c, e, bytes, tolerance)) continue;
       if (differences++ == 0) tell_value(out, i, k, g, c, e, bytes);

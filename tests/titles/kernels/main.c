@@ -55,7 +55,7 @@ static void run_cpu(const struct kernel_case* c, const struct gpu_kernel* kernel
                     const unsigned char* block) {
   unsigned char arguments[DISPATCH_ARGUMENT_BYTES] = {0};
   if (write_arguments(arguments, kernel, p->arguments, p->count, &p->layout, block))
-    run_on_cpu(c->on_cpu, arguments, p->group_size, p->groups);
+    run_on_cpu(c->on_cpu, arguments, p->group_size, p->groups, kernel->wave);
 }
 
 // 0, or the exit code that ends the run.
@@ -99,8 +99,6 @@ static int run_case(struct gpu_queue* gpu, const struct options* options, const 
     printf("kernels: %s: out of memory\n", c->name);
     return EXIT_NO_GPU;
   }
-  fill_block(cpu, p.arguments, p.count, &p.layout, options->seed);
-  run_cpu(c, c->wave32, &p, cpu);
   int code = 0;
   for (int wave = 0; wave < 2 && !code; wave++) {
     if (wave == 0 ? !options->wave32 : !options->wave64) continue;
@@ -114,6 +112,8 @@ static int run_case(struct gpu_queue* gpu, const struct options* options, const 
     }
     fill_block(block, p.arguments, p.count, &p.layout, options->seed);
     memcpy(before, block, p.layout.total);
+    fill_block(cpu, p.arguments, p.count, &p.layout, options->seed);
+    run_cpu(c, kernel, &p, cpu);
     code = run_gpu(gpu, options, kernel, &p, block);
     if (code) break;
     struct comparison result;

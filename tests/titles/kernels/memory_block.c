@@ -19,6 +19,8 @@ static size_t buffer_bytes(const struct argument* a) {
       return TABLE_POINTERS * (sizeof(void*) + a->count * sizeof(float));
     case USE_LIST:
       return LIST_NODES * (sizeof(struct node) + a->count * sizeof(float));
+    case USE_DESCRIPTORS:
+      return a->count * 16;
     default:
       return a->count * element_bytes(a->element);
   }
@@ -55,6 +57,10 @@ static void fill_element(unsigned char* at, enum element e, unsigned long* state
   switch (e) {
     case ELEMENT_F32:
       f[0] = random_float(state), memcpy(at, f, 4);
+      break;
+    case ELEMENT_RECORD:
+      for (int i = 0; i < 4; i++) f[i] = random_float(state);
+      memcpy(at, f, 16);
       break;
     case ELEMENT_BODY:
       for (int i = 0; i < 4; i++) f[i] = random_float(state);
@@ -112,6 +118,32 @@ static void fill_list(unsigned char* at, size_t n, unsigned long* state) {
   fill_floats((unsigned char*)data, LIST_NODES * n, state);
 }
 
+// A V# (AMD's gfx10 headers): base, stride, bytes or records; identity swizzle, RESOURCE_LEVEL, range check raw (3) or
+// structured (0). Formats: 22 is 32_FLOAT, 56 is 8_8_8_8_UNORM.
+static void describe(unsigned words[4], const struct argument* a, const unsigned char* at, size_t bytes) {
+  unsigned long address = (unsigned long)at;
+  unsigned stride = a->element == ELEMENT_RECORD ? 16 : a->element == ELEMENT_RGBA8 ? 4 : 0;
+  unsigned format = a->element == ELEMENT_RGBA8 ? 56 : 22;
+  words[0] = (unsigned)address;
+  words[1] = ((unsigned)(address >> 32) & 0xffff) | stride << 16;
+  words[2] = (unsigned)(stride ? a->count : bytes);
+  words[3] = 0xfac | format << 12 | 1u << 24 | (stride ? 0u : 3u << 28);
+}
+
+// Descriptors of the table's buffers, in order.
+static void fill_descriptors(unsigned char* block, const struct argument* arguments, int count,
+                             const struct block_layout* layout, int table) {
+  unsigned char* at = block + layout->offset[table];
+  unsigned char* end = at + layout->bytes[table];
+  for (int i = 0; i < count && at < end; i++) {
+    if (!arguments[i].in_table) continue;
+    unsigned words[4];
+    describe(words, &arguments[i], block + layout->offset[i], layout->bytes[i]);
+    memcpy(at, words, 16);
+    at += 16;
+  }
+}
+
 void fill_block(unsigned char* block, const struct argument* arguments, int count, const struct block_layout* layout,
                 unsigned long seed) {
   memset(block, GUARD_PATTERN, layout->total);
@@ -122,6 +154,7 @@ void fill_block(unsigned char* block, const struct argument* arguments, int coun
     if (a->use == USE_OUTPUT) memset(at, POISON_PATTERN, layout->bytes[i]);
     if (a->use == USE_TABLE) fill_table(at, a->count, &state);
     if (a->use == USE_LIST) fill_list(at, a->count, &state);
+    if (a->use == USE_DESCRIPTORS) fill_descriptors(block, arguments, count, layout, i);
     if (a->use == USE_INPUT || a->use == USE_INPUT_OUTPUT)
       for (size_t k = 0; k < a->count; k++) fill_element(at + k * element_bytes(a->element), a->element, &state);
   }
@@ -129,9 +162,11 @@ void fill_block(unsigned char* block, const struct argument* arguments, int coun
 
 int write_arguments(unsigned char* out, const struct gpu_kernel* kernel, const struct argument* arguments, int count,
                     const struct block_layout* layout, const unsigned char* block) {
-  if (kernel->argument_count != (unsigned)count) return 0;
+  unsigned next = 0;
   for (int i = 0; i < count; i++) {
-    const struct gpu_kernel_argument* to = &kernel->arguments[i];
+    if (arguments[i].in_table) continue;
+    if (next == kernel->argument_count) return 0;
+    const struct gpu_kernel_argument* to = &kernel->arguments[next++];
     unsigned long address = (unsigned long)(block + layout->offset[i]);
     if ((to->kind == GPU_VALUE) != (arguments[i].use == USE_VALUE)) return 0;
     if (to->kind == GPU_VALUE) {
@@ -139,11 +174,10 @@ int write_arguments(unsigned char* out, const struct gpu_kernel* kernel, const s
     } else if (to->kind == GPU_POINTER) {
       memcpy(out + to->offset, &address, 8);
     } else {
-      // V#: base, no stride, bytes; format 32_FLOAT, identity swizzle, raw range check (AMD's gfx10 headers).
-      unsigned words[4] = {(unsigned)address, (unsigned)(address >> 32) & 0xffff, (unsigned)layout->bytes[i],
-                           0x31016fac};
+      unsigned words[4];
+      describe(words, &arguments[i], block + layout->offset[i], layout->bytes[i]);
       memcpy(out + to->offset, words, 16);
     }
   }
-  return 1;
+  return next == kernel->argument_count;
 }

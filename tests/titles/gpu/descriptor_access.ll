@@ -1,0 +1,38 @@
+; Ways to use a V# that clang has no builtins for; pal_entry.py appends those that a kernel declares.
+define internal ptr addrspace(8) @descriptor_at(ptr addrspace(1) %table, i32 %index) alwaysinline {
+  %a = ptrtoint ptr addrspace(1) %table to i64
+  %t = inttoptr i64 %a to ptr addrspace(4)
+  %p = getelementptr inbounds <4 x i32>, ptr addrspace(4) %t, i32 %index
+  %v = load <4 x i32>, ptr addrspace(4) %p, align 16, !invariant.load !4242
+  %i = bitcast <4 x i32> %v to i128
+  %d = inttoptr i128 %i to ptr addrspace(8)
+  ret ptr addrspace(8) %d
+}
+
+define internal i32 @load_constant(ptr addrspace(8) %b, i32 %offset) alwaysinline {
+  %i = ptrtoint ptr addrspace(8) %b to i128
+  %v = bitcast i128 %i to <4 x i32>
+  %r = call i32 @llvm.amdgcn.s.buffer.load.i32(<4 x i32> %v, i32 %offset, i32 0)
+  ret i32 %r
+}
+
+define internal <4 x float> @load_record(ptr addrspace(8) %b, i32 %index) alwaysinline {
+  %r = call <4 x float> @llvm.amdgcn.struct.ptr.buffer.load.v4f32(ptr addrspace(8) %b, i32 %index, i32 0, i32 0, i32 0)
+  ret <4 x float> %r
+}
+
+define internal void @store_record(<4 x float> %value, ptr addrspace(8) %b, i32 %index) alwaysinline {
+  call void @llvm.amdgcn.struct.ptr.buffer.store.v4f32(<4 x float> %value, ptr addrspace(8) %b, i32 %index, i32 0, i32 0, i32 0)
+  ret void
+}
+
+define internal <4 x float> @load_typed(ptr addrspace(8) %b, i32 %index) alwaysinline {
+  %r = call <4 x float> @llvm.amdgcn.struct.ptr.buffer.load.format.v4f32(ptr addrspace(8) %b, i32 %index, i32 0, i32 0, i32 0)
+  ret <4 x float> %r
+}
+
+declare i32 @llvm.amdgcn.s.buffer.load.i32(<4 x i32>, i32, i32 immarg)
+declare <4 x float> @llvm.amdgcn.struct.ptr.buffer.load.v4f32(ptr addrspace(8), i32, i32, i32, i32 immarg)
+declare void @llvm.amdgcn.struct.ptr.buffer.store.v4f32(<4 x float>, ptr addrspace(8), i32, i32, i32, i32 immarg)
+declare <4 x float> @llvm.amdgcn.struct.ptr.buffer.load.format.v4f32(ptr addrspace(8), i32, i32, i32, i32 immarg)
+!4242 = !{}
