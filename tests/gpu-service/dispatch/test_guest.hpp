@@ -23,7 +23,7 @@ class TestGuest {
   void map(std::vector<protocol::MapEntry> entries) {
     protocol::AddressMapWriter writer(map_bytes());
     const auto published = writer.publish(entries);
-    ASSERT_TRUE(published) << published.error().describe();
+    if (!published) throw std::runtime_error(published.error().describe());
   }
   static protocol::MapEntry entry(uint64_t begin, uint64_t size, uint64_t offset) {
     return {begin, size, offset, 0x33, static_cast<uint32_t>(protocol::MapKind::direct)};
