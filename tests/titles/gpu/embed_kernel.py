@@ -6,6 +6,7 @@ usage: embed_kernel.py CODE_OBJECT NAME --wave 32|64 [--sgprs ARGUMENTS] [--grou
 
 import argparse
 import json
+import struct
 import sys
 
 from code_object import CodeObject, CodeObjectError, hsa_kernel, pal_kernel
@@ -81,8 +82,12 @@ def main():
             kernel = hsa_kernel(code_object, options.name)
         else:
             kernel = pal_kernel(code_object, parse_arguments(options.sgprs), [0, 0, 0], options.wave)
-    except (CodeObjectError, KeyError, ValueError) as error:
+    except CodeObjectError as error:
         sys.exit(f"{options.code_object}: {options.name}: {error}")
+    except (struct.error, LookupError, ValueError) as error:
+        sys.exit(f"{options.code_object}: {options.name}: damaged or incomplete code object ({error!r})")
+    except OSError as error:
+        sys.exit(f"{options.code_object}: {error.strerror}")
     if not all(kernel["group_size"]):
         kernel["group_size"] = [int(v) for v in options.group_size.split(",")]
     if kernel["wave"] != options.wave:

@@ -52,13 +52,13 @@ INLINE float ring_opacity(float r) {
 // Marches the brass rings (thin tori around the origin in the plane y = 0) inside their slab. Answers how much of the pixel they
 // cover; *where is the nearest approach.
 INLINE float brass(global const struct scene* scene, float3 o, float3 d, float limit, float pixel, float* where) {
-  float slab = 0.06f;
+  float slab = RING_THICKNESS + 0.012f;
   float slope = size_of(d.y) < 1.0e-5f ? 1.0e-5f : d.y;
   float a = (slab - o.y) * reciprocal(slope), b = (-slab - o.y) * reciprocal(slope);
   float t = larger(smaller(a, b), 0.0f), end = smaller(larger(a, b), limit);
   float cover = 0.0f;
   *where = t;
-  for (int step = 0; step < 20; step++) {
+  for (int step = 0; step < 28; step++) {
     if (t >= end) break;
     float3 p = o + d * t;
     float r = square_root(p.x * p.x + p.z * p.z);
@@ -76,7 +76,7 @@ INLINE float brass(global const struct scene* scene, float3 o, float3 d, float l
       *where = t;
     }
     if (distance < 0.0f) break;
-    t += larger(distance * 0.9f, width * 0.35f);
+    t += larger(distance, width * 0.5f);
   }
   return cover;
 }
