@@ -103,6 +103,10 @@ Result<std::string> greet_service(const ControlSocket& socket, const UniqueFd& a
 }
 
 Result<GuestHello> greet_guest(const ControlSocket& socket, const std::string& device_name, int timeout_ms) {
+  return greet_guest(socket, [&](const RunOptions&) -> Result<std::string> { return device_name; }, timeout_ms);
+}
+
+Result<GuestHello> greet_guest(const ControlSocket& socket, const OpenDevice& open_device, int timeout_ms) {
   ORRERY_TRY(check_peer(socket));
   auto packet = receive_hello(socket, timeout_ms);
   if (!packet) return std::unexpected(std::move(packet.error()));
@@ -141,12 +145,15 @@ Result<GuestHello> greet_guest(const ControlSocket& socket, const std::string& d
   ORRERY_TRY(check_memory_file(result.arena, result.arena_size));
   ORRERY_TRY(check_memory_file(result.segment, result.segment_size));
 
+  auto device_name = open_device(result.options);
+  if (!device_name) return std::unexpected(std::move(device_name.error()));
+
   capnp::MallocMessageBuilder message;
   auto hello = message.initRoot<wire::Hello>();
   hello.setVersion(wire::PROTOCOL_VERSION);
   hello.setBuildId(build_id());
   hello.setLife(result.life);
-  hello.setDeviceName(device_name);
+  hello.setDeviceName(*device_name);
   const auto bytes = bytes_of(message);
   if (auto sent = socket.send(bytes); !sent) return forward(std::move(sent), "answering the guest process's greeting");
   return result;

@@ -24,6 +24,7 @@ enum class ExitCode : int {
   protocol_mismatch = 72,  // the two processes do not speak the same protocol
   internal = 73,           // our own bug or the host's refusal (out of memory, no memfd, ...)
   peer_gone = 74,          // the other process went away
+  device_lost = 75,        // the Vulkan device or its driver failed while running; the launcher starts a new service
 };
 
 struct Error {

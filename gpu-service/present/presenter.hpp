@@ -18,7 +18,7 @@ namespace orrery::present {
 // Linear RGBA8 pixels, row by row without padding.
 struct Image {
   uint32_t width = 0, height = 0;
-  std::vector<uint32_t> pixels;  // bytes R,G,B,A in memory order
+  std::vector<uint32_t> pixels;  // bytes R,G,B,A in memory order; A is 255, as the display ignores alpha
 };
 
 // Reads a VideoOut buffer's bytes (tiled or linear) into an image. `bytes` must hold buffer_size(flip) bytes.
@@ -57,8 +57,8 @@ struct DeviceHandles {
 class Presenter {
  public:
   virtual ~Presenter() = default;
-  // Instance extensions that the window system needs (before the device is made); empty when headless.
   // Shows one frame (and keeps it when the options say so). flip_index names the kept file: frame-000042.png.
+  // Error usage: the frame could not be kept (disk full, ...), the next may be; any other: this life can't show frames.
   virtual Result<void> present(const Image& image, uint64_t flip_index) = 0;
   // Handles window-system events; answers the pad state when it changed.
   virtual std::optional<PadState> poll() = 0;

@@ -1,0 +1,48 @@
+#include "gpu-service/service/journal_feed.hpp"
+
+namespace orrery::service {
+
+Result<void> JournalFeed::take(uint64_t sequence) {
+  auto entry = journal_.read(sequence);
+  if (!entry) return forward(std::move(entry), "reading the journal");
+  waiting_.push_back(std::move(*entry));
+  next_ = sequence + 1;
+  return {};
+}
+
+Result<void> JournalFeed::take_open(uint32_t life) {
+  for (const uint64_t sequence : journal_.open_entries()) {
+    ORRERY_TRY(take(sequence));
+    if (life > 1) replayed_.insert(sequence);
+  }
+  return {};
+}
+
+Result<void> JournalFeed::announced(uint64_t sequence) {
+  if (next_ == 0) {
+    for (const uint64_t open : journal_.open_entries()) {
+      if (open <= sequence) ORRERY_TRY(take(open));
+    }
+    return {};
+  }
+  if (sequence >= next_ && sequence - next_ >= protocol::kJournalEntries) {
+    return fail(ExitCode::protocol_mismatch, "journal entry {} is announced where {} is next", sequence, next_);
+  }
+  for (uint64_t wanted = next_; wanted <= sequence; ++wanted) ORRERY_TRY(take(wanted));
+  return {};
+}
+
+protocol::EntryCopy JournalFeed::pop() {
+  protocol::EntryCopy entry = std::move(waiting_.front());
+  waiting_.pop_front();
+  return entry;
+}
+
+uint64_t JournalFeed::first_open(uint32_t queue) const {
+  for (const auto& entry : waiting_) {
+    if (entry.kind == protocol::EntryKind::submission && entry.queue == queue) return entry.sequence;
+  }
+  return 0;
+}
+
+}  // namespace orrery::service

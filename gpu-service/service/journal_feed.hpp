@@ -1,0 +1,38 @@
+// The journal's entries in order, each once: those that earlier lives left open first, then what submit messages
+// announce.
+#pragma once
+
+#include <deque>
+#include <set>
+
+#include "protocol/journal.hpp"
+
+namespace orrery::service {
+
+class JournalFeed {
+ public:
+  explicit JournalFeed(protocol::JournalReader& journal) : journal_(journal) {}
+  // Takes everything open. Called once, before any message is read.
+  Result<void> take_open(uint32_t life);
+  // A submit message: takes everything up to it. Messages for entries already taken mean nothing.
+  Result<void> announced(uint64_t sequence);
+
+  bool empty() const { return waiting_.empty(); }
+  const protocol::EntryCopy& front() const { return waiting_.front(); }
+  protocol::EntryCopy pop();
+  size_t size() const { return waiting_.size(); }
+  // The entry was submitted to an earlier life.
+  bool replayed(uint64_t sequence) const { return replayed_.contains(sequence); }
+  // Oldest open entry of a queue at the start of this life; 0: none.
+  uint64_t first_open(uint32_t queue) const;
+
+ private:
+  Result<void> take(uint64_t sequence);
+
+  protocol::JournalReader& journal_;
+  std::deque<protocol::EntryCopy> waiting_;
+  std::set<uint64_t> replayed_;
+  uint64_t next_ = 0;  // 0: nothing taken yet
+};
+
+}  // namespace orrery::service

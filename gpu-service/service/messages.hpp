@@ -1,0 +1,39 @@
+// Messages between the two processes as plain values; the only place of the service that knows Cap'n Proto.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "gpu-service/present/presenter.hpp"
+#include "shared/error.hpp"
+
+namespace orrery::service {
+
+struct Submit {
+  uint64_t sequence;
+};
+struct MapChanged {
+  uint64_t version;
+};
+struct QueuedWritesAsked {
+  uint64_t ask, sequence;
+};
+struct Shutdown {};
+using FromGuest = std::variant<Submit, MapChanged, QueuedWritesAsked, Shutdown>;
+
+// Error (protocol_mismatch) for bytes that are no GuestMessage.
+Result<FromGuest> decode_from_guest(std::span<const std::byte> bytes);
+
+std::vector<std::byte> encode_retired(uint64_t sequence);
+std::vector<std::byte> encode_flip_done(uint64_t sequence);
+std::vector<std::byte> encode_queue_event(uint32_t queue, uint32_t context_id);
+std::vector<std::byte> encode_input(const present::PadState& pad);
+std::vector<std::byte> encode_refusal(std::string_view kind, std::string_view text, uint64_t count);
+std::vector<std::byte> encode_queued_writes_refused(uint64_t ask, std::string_view reason);
+std::vector<std::byte> encode_window_closed();
+
+}  // namespace orrery::service

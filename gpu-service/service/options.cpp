@@ -1,0 +1,35 @@
+#include "gpu-service/service/options.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace orrery::service {
+
+ParsedOptions parse_options(int argc, char** argv) {
+  ParsedOptions parsed;
+  Options& options = parsed.options;
+  CLI::App app("The GPU service of Orrery: executes a title's GPU work. It is started by `orrery run`, not by hand.",
+               "orrery-gpu");
+  app.add_option("--control-fd", options.control_fd, "descriptor of the control socket to the guest process");
+  auto* gpu = app.add_option("--gpu", options.gpu, "number of the Vulkan device (see --list-devices)");
+  app.add_flag("--cpu", options.cpu, "use the software Vulkan device")->excludes(gpu);
+  app.add_flag("--validation", options.validation, "load the Vulkan validation layer and log its messages");
+  auto* list = app.add_flag("--list-devices", options.list_devices, "list the Vulkan devices and end");
+  app.add_flag("--json", options.json, "with --list-devices: as JSON")->needs(list);
+  app.footer(
+      "Exit status: 0 the guest process asked for the end; 64 usage; 70 no Vulkan device; 72 the two programs do not "
+      "fit;\n"
+      "73 internal; 74 the guest process is gone; 75 the device or its driver failed.");
+  try {
+    app.parse(argc, argv);
+    if (!options.list_devices && options.control_fd < 0) {
+      throw CLI::ValidationError("--control-fd", "is needed; start titles with `orrery run TITLE`");
+    }
+  } catch (const CLI::ParseError& error) {
+    const bool asked = error.get_exit_code() == 0;
+    app.exit(error);
+    parsed.exit = static_cast<int>(asked ? ExitCode::ok : ExitCode::usage);
+  }
+  return parsed;
+}
+
+}  // namespace orrery::service

@@ -1,0 +1,27 @@
+// The command line of orrery-gpu.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "shared/error.hpp"
+
+namespace orrery::service {
+
+struct Options {
+  int control_fd = -1;
+  std::optional<uint32_t> gpu;  // index of the Vulkan device
+  bool cpu = false;             // the software device
+  bool validation = false;
+  bool list_devices = false;
+  bool json = false;
+};
+
+struct ParsedOptions {
+  Options options;
+  std::optional<int> exit;  // --help and errors: the text was printed, end with this status
+};
+
+ParsedOptions parse_options(int argc, char** argv);
+
+}  // namespace orrery::service

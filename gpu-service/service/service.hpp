@@ -1,0 +1,72 @@
+// One life of the GPU service: takes messages, feeds the command processor, presents flips, tells the guest process.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+
+#include "gpu-service/command/processor.hpp"
+#include "gpu-service/present/presenter.hpp"
+#include "gpu-service/service/journal_feed.hpp"
+#include "gpu-service/service/refusal_log.hpp"
+#include "protocol/control_segment.hpp"
+#include "protocol/ring.hpp"
+
+namespace orrery::service {
+
+struct ServiceParts {
+  protocol::ControlSegmentView& segment;
+  memory::GuestMemory& memory;
+  dispatch::Executor& executor;
+  present::Presenter& presenter;
+  uint32_t life = 1;
+  bool logical_clock = false;
+  bool window = false;                 // the presenter has events to poll
+  std::function<bool()> guest_gone;    // the other process is no longer there
+  std::function<bool()> asked_to_end;  // SIGTERM
+  std::function<uint64_t()> escapes;   // device accesses outside the map so far; may be empty
+};
+
+class Service final : private command::Listener {
+ public:
+  explicit Service(const ServiceParts& parts);
+  // Runs until the guest process asks for the end (no error), is gone (peer_gone), sends garbage (protocol_mismatch),
+  // or the device or its driver fails (device_lost).
+  Result<void> run();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  Result<void> loop();
+  Result<bool> take_messages(std::chrono::milliseconds wait);
+  Result<void> handle(std::span<const std::byte> message);
+  // Feeds and runs the processor; answers whether anything moved.
+  Result<bool> work();
+  Result<void> flip(const protocol::EntryCopy& entry);
+  Result<present::Image> image_of_flip(const protocol::FlipBody& flip);
+  void poll_presenter();
+  void report_waits(bool to_guest);
+  bool may_end();
+  void send(std::span<const std::byte> message);
+  void finish_entry(uint64_t sequence);
+  std::chrono::milliseconds pause();
+
+  void refused(const dispatch::Refusal& refusal) override;
+  void retired(uint64_t sequence) override;
+  void queue_event(uint32_t queue, uint32_t context_id) override;
+
+  ServiceParts parts_;
+  protocol::ServiceStatus& status_;
+  protocol::RingConsumer from_guest_;
+  protocol::RingProducer to_guest_;
+  protocol::JournalReader journal_;
+  JournalFeed feed_;
+  RefusalLog refusals_;
+  command::Processor processor_;
+  bool shutdown_ = false;
+  bool close_told_ = false;
+  bool peer_lost_ = false;  // found while sending
+  Clock::time_point moved_, shutdown_at_, waits_reported_;
+};
+
+}  // namespace orrery::service

@@ -1,0 +1,102 @@
+#include "gpu-service/service/start.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <cstdio>
+
+#include "gpu-service/dispatch/dispatch_executor.hpp"
+#include "gpu-service/service/service.hpp"
+#include "gpu-service/service/watch.hpp"
+#include "gpu-service/vulkan/device.hpp"
+#include "protocol/control_socket.hpp"
+#include "shared/log.hpp"
+
+namespace orrery::service {
+namespace {
+
+constexpr int kGreetingTimeoutMs = 30'000;
+
+// The launcher's descriptor: a SOCK_SEQPACKET socket, ours alone.
+Result<protocol::ControlSocket> take_control_socket(int fd) {
+  int type = 0;
+  socklen_t size = sizeof type;
+  if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET) {
+    return fail(ExitCode::usage, "--control-fd {} is no SOCK_SEQPACKET socket; start titles with `orrery run TITLE`",
+                fd);
+  }
+  fcntl(fd, F_SETFD, FD_CLOEXEC);
+  return protocol::ControlSocket(UniqueFd(fd));
+}
+
+Result<std::unique_ptr<vulkan::Device>> open_device(const Options& options, const protocol::RunOptions& run) {
+  vulkan::DeviceOptions wanted;
+  wanted.choice = {options.gpu, options.cpu};
+  wanted.validation |= options.validation;
+  if (!run.headless) {
+    auto extensions = present::window_instance_extensions();
+    if (!extensions) return std::unexpected(std::move(extensions.error()));
+    wanted.instance_extensions = std::move(*extensions);
+  }
+  return vulkan::Device::open(wanted);
+}
+
+present::DeviceHandles handles_of(const vulkan::Device& device) {
+  return {device.instance().handle(), device.physical(), device.handle(), device.queue(), device.queue_family()};
+}
+
+}  // namespace
+
+Result<void> start(const Options& options) {
+  auto socket = take_control_socket(options.control_fd);
+  if (!socket) return std::unexpected(std::move(socket.error()));
+  auto watch = Watch::start(socket->fd());
+  if (!watch) return std::unexpected(std::move(watch.error()));
+
+  std::unique_ptr<vulkan::Device> device;
+  auto hello = protocol::greet_guest(
+      *socket,
+      [&](const protocol::RunOptions& run) -> Result<std::string> {
+        auto opened = open_device(options, run);
+        if (!opened) return std::unexpected(std::move(opened.error()));
+        device = std::move(*opened);
+        return device->facts().name;
+      },
+      kGreetingTimeoutMs);
+  if (!hello) return forward(std::move(hello), "greeting the guest process");
+  log::info("life {} on {}", hello->life, device->facts().name);
+
+  auto arena = Mapping::of(hello->arena, {0}, hello->arena_size);
+  if (!arena) return forward(std::move(arena), "mapping the guest arena");
+  auto segment = protocol::ControlSegmentView::open(std::move(hello->segment), hello->segment_size, hello->parts);
+  if (!segment) return forward(std::move(segment), "mapping the control segment");
+  memory::GuestMemory memory(
+      arena->bytes(), protocol::AddressMapReader(segment->part(protocol::PartName::address_map), hello->arena_size));
+  ORRERY_TRY(memory.refresh());
+  auto executor = dispatch::DispatchExecutor::create(*device, memory);
+  if (!executor) return forward(std::move(executor), "preparing the device");
+  auto* window = reinterpret_cast<protocol::WindowState*>(segment->part(protocol::PartName::window).data());
+  auto presenter = present::make_presenter({hello->options, window, segment->part(protocol::PartName::window_pixels)},
+                                           handles_of(*device));
+  if (!presenter) return std::unexpected(std::move(presenter.error()));
+
+  Service service({*segment, memory, **executor, **presenter, hello->life, hello->options.logical_clock,
+                   !hello->options.headless, [&] { return (*watch)->guest_gone(); },
+                   [&] { return (*watch)->asked_to_end(); }, [&] { return (*executor)->counters().escapes; }});
+  auto ended = service.run();
+  if (const auto messages = device->instance().validation_messages(); messages != 0) {
+    log::warn("{} validation messages", messages);
+  }
+  return ended;
+}
+
+Result<void> print_devices(const Options& options) {
+  auto devices = vulkan::list_devices();
+  if (!devices) return std::unexpected(std::move(devices.error()));
+  const std::string text = options.json ? vulkan::devices_json(*devices) : vulkan::devices_text(*devices);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (!text.ends_with('\n')) std::fputc('\n', stdout);
+  return {};
+}
+
+}  // namespace orrery::service

@@ -1,0 +1,40 @@
+#include <gtest/gtest.h>
+
+#include "gpu-service/present/presenter.hpp"
+#include "temporary_directory.hpp"
+
+namespace orrery::present::test {
+namespace {
+
+PresenterOptions headless(const std::string& directory, uint32_t every) {
+  return {.run = {.headless = true, .keep_frames_directory = directory, .keep_every = every}};
+}
+
+TEST(Headless, every_nth_frame_is_kept_under_its_number) {
+  const TemporaryDirectory directory;
+  const std::string inner = directory.path() + "/made/on/demand";
+  auto presenter = make_presenter(headless(inner, 3), {});
+  ASSERT_TRUE(presenter);
+  for (uint32_t i = 0; i < 8; ++i) ASSERT_TRUE((*presenter)->present({2, 1, {0xff000000 | i, 0xff000000}}, i));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(inner), {}), 3);
+  EXPECT_EQ(read_png(inner + "/frame-000006.png").pixels[0], 0xff000006);
+  EXPECT_FALSE((*presenter)->poll());
+  EXPECT_FALSE((*presenter)->closed());
+}
+
+TEST(Headless, without_a_directory_nothing_is_kept) {
+  auto presenter = make_presenter(headless("", 1), {});
+  ASSERT_TRUE(presenter);
+  EXPECT_TRUE((*presenter)->present({1, 1, {0}}, 0));
+}
+
+TEST(Headless, a_directory_that_cannot_be_made_is_a_usage_error) {
+  const TemporaryDirectory directory;
+  std::ofstream(directory.path() + "/file") << "x";
+  const auto presenter = make_presenter(headless(directory.path() + "/file", 1), {});
+  ASSERT_FALSE(presenter);
+  EXPECT_EQ(presenter.error().code, ExitCode::usage);
+}
+
+}  // namespace
+}  // namespace orrery::present::test
