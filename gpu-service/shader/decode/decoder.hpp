@@ -22,7 +22,8 @@ struct DecodeError {
 std::expected<Instruction, DecodeError> decode(std::span<const uint32_t> words, uint32_t offset,
                                                Target target = Target::gfx1013);
 
-// LLVM-like text, for reports and tests ("v_add_f32 v0, v1, s2").
-std::string to_text(const Instruction& instruction);
+// LLVM-like text, for reports and tests ("v_add_f32 v0, v1, s2"): LLVM's without the encoding suffix. `wave` (32 or 64)
+// decides how lane masks are written. Messages, hardware registers and s_waitcnt_depctr are written as plain numbers.
+std::string to_text(const Instruction& instruction, uint32_t wave = 32);
 
 }  // namespace orrery::shader

@@ -56,7 +56,9 @@ enum class SdwaSelect : uint8_t { byte0, byte1, byte2, byte3, word0, word1, dwor
 
 struct Operand {
   OperandKind kind = OperandKind::none;
-  uint8_t dwords = 1;  // registers it spans (0: a 16-bit value in one register counts as 1)
+  uint8_t dwords =
+      1;  // registers it spans (a 16-bit value counts as 1; a lane mask as 2, of which wave32 uses the first)
+  bool lane_mask = false;  // one bit per lane: one register in wave32, two in wave64
   uint16_t index = 0;
   uint32_t value = 0;  // constant / literal bits
   bool inline_float =
