@@ -13,18 +13,25 @@ namespace {
 
 unsigned data_dwords(const Instruction& out) {
   const std::string_view name = mnemonic(out.opcode);
-  unsigned dwords = std::max(1, std::popcount(out.dmask));
-  if (name.starts_with("image_gather4")) {
-    dwords = 4;
-  } else if (name.starts_with("image_bvh")) {
+  if (name.starts_with("image_bvh")) {
     return 4;
-  } else if (name.starts_with("image_msaa_load")) {
+  }
+  auto dwords = static_cast<unsigned>(std::max(1, std::popcount(out.dmask)));
+  if (name.starts_with("image_gather4")) {
     dwords = 4;
   }
   if (out.d16) {
     dwords = (dwords + 1) / 2;
   }
-  return dwords + (out.tfe || out.lwe ? 1u : 0u);
+  return dwords + (out.tfe ? 1u : 0u);
+}
+
+// One dword per operand: 1, or 3 where there are two or they are wide, 15 for a wide compare.
+bool atomic_mask_fits(std::string_view name, uint32_t mask) {
+  if (name.find("cmpswap") != name.npos) {
+    return mask == 3 || mask == 15;
+  }
+  return mask == 1 || mask == 3;
 }
 
 }  // namespace
@@ -46,12 +53,27 @@ void decode_image(Decoding& decoding) {
   out.a16 = bit(word1, 30);
   out.d16 = bit(word1, 31);
   const std::string_view name = mnemonic(out.opcode);
+  const bool atomic = name.starts_with("image_atomic");
+  if ((decoding.entry->flags & flags::bvh) != 0) {
+    out.tfe = out.lwe = out.d16 = false;
+  }
+  // Packed and atomic forms and queries move whole dwords.
+  out.d16 = out.d16 && !atomic && name.find("_pck") == name.npos && !name.starts_with("image_get");
+  const bool samples = (decoding.entry->flags & flags::sampler) != 0;
+  if ((samples || name.find("_mip") != name.npos) && out.dim >= 6) {
+    decoding.fail("a multisampled image has no filtering and no mips");
+    return;
+  }
+  if (atomic && (out.tfe || out.lwe || !atomic_mask_fits(name, out.dmask))) {
+    decoding.fail("image atomic with TFE, LWE or a DMASK that is not its operand's size");
+    return;
+  }
   const unsigned address_dwords = image_address_dwords(out);
   if (out.nsa_count == 0) {
     read_vgpr(decoding, out.address, bits(word1, 0, 8), address_dwords);
   } else {
-    if (address_dwords > 1u + 4u * out.nsa_count) {
-      decoding.fail("fewer NSA words than the address needs");
+    if (out.nsa_count != (address_dwords + 2) / 4) {
+      decoding.fail("NSA words do not fit the address");
       return;
     }
     read_vgpr(decoding, out.address, bits(word1, 0, 8), 1);
@@ -69,11 +91,10 @@ void decode_image(Decoding& decoding) {
   read_vgpr(decoding, out.data, bits(word1, 8, 8), data_dwords(out));
   read_scalar_register(decoding, out.resource, bits(word1, 16, 5) * 4,
                        out.r128 || (decoding.entry->flags & flags::bvh) != 0 ? 4 : 8);
-  if ((decoding.entry->flags & flags::sampler) != 0) {
+  if (samples) {
     read_scalar_register(decoding, out.sampler, bits(word1, 21, 5) * 4, 4);
   }
   const bool stores = name.starts_with("image_store");
-  const bool atomic = name.starts_with("image_atomic");
   if (!stores && (!atomic || out.glc)) {
     out.destination = out.data;
     if (atomic && name.find("cmpswap") != name.npos) {

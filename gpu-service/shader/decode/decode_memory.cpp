@@ -67,12 +67,13 @@ void decode_flat(Decoding& decoding, uint32_t word0, uint32_t word1) {
   out.lds = bit(word0, 13);
   out.glc = bit(word0, 16);
   out.slc = bit(word0, 17);
-  if (out.lds) {
-    decoding.fail("FLAT with LDS");
+  if (out.lds && (entry.flags & flags::lds) == 0) {
+    decoding.fail("no LDS form");
     return;
   }
-  // gfx10's plain FLAT has no offset: the field is ignored by the hardware.
-  out.memory_offset = out.format == Format::flat ? 0 : sign_extend(bits(word0, 0, 12), 12);
+  // Plain FLAT takes no negative offset; gfx10.1 hardware does not apply it at all, and compilers leave it 0.
+  out.memory_offset =
+      out.format == Format::flat ? static_cast<int32_t>(bits(word0, 0, 12)) : sign_extend(bits(word0, 0, 12), 12);
   const uint32_t saddr = bits(word1, 16, 7);
   const bool has_saddr = out.format != Format::flat && saddr != 127 && saddr != kCodeNull;
   if (out.format == Format::global) {
@@ -85,6 +86,8 @@ void decode_flat(Decoding& decoding, uint32_t word0, uint32_t word1) {
   } else if (out.format == Format::scratch) {
     if (has_saddr) {
       read_scalar_register(decoding, out.base, saddr, 1);
+    } else if (saddr == 127 && decoding.target == Target::gfx1013) {
+      decoding.fail("scratch without any address");
     } else if (saddr != 127) {
       read_vgpr(decoding, out.address, bits(word1, 0, 8), 1);
     }
@@ -92,7 +95,7 @@ void decode_flat(Decoding& decoding, uint32_t word0, uint32_t word1) {
     read_vgpr(decoding, out.address, bits(word1, 0, 8), 2);
   }
   read_register(decoding, out.data, bits(word1, 8, 8), entry.sources[1]);
-  if ((entry.flags & flags::atomic) == 0 || out.glc) {
+  if (!out.lds && ((entry.flags & flags::atomic) == 0 || out.glc)) {
     read_register(decoding, out.destination, bits(word1, 24, 8), entry.destination);
   }
 }
@@ -103,7 +106,7 @@ void decode_buffer(Decoding& decoding, uint32_t word0, uint32_t word1) {
   out.offen = bit(word0, 12);
   out.idxen = bit(word0, 13);
   out.glc = bit(word0, 14);
-  out.dlc = bit(word0, 15);
+  out.dlc = bit(word0, 15) && (entry.flags & flags::atomic) == 0;
   out.slc = bit(word1, 22);
   const bool cache_only = entry.sources[0] == Slot::none && (entry.flags & flags::lds) == 0;
   if (cache_only) {  // buffer_gl0_inv, buffer_gl1_inv

@@ -25,9 +25,10 @@ void decode_long_interpolation(Decoding& decoding, uint32_t word0, uint32_t word
   read_destination(decoding, out.destination, bits(word0, 0, 8), entry.destination);
   out.attribute = static_cast<uint8_t>(bits(word1, 0, 6));
   out.attribute_channel = static_cast<uint8_t>(bits(word1, 6, 2));
-  out.op_select = static_cast<uint8_t>(bits(word1, 8, 1));  // high half of a 16-bit attribute
+  out.op_select = mnemonic(out.opcode).ends_with("_f16") ? static_cast<uint8_t>(bits(word1, 8, 1))
+                                                         : uint8_t{0};  // high half of the attribute
   out.clamp = bit(word0, 15);
-  out.output_modifier = static_cast<uint8_t>(bits(word1, 27, 2));
+  out.output_modifier = out.opcode == Opcode::v_interp_p2_f16 ? uint8_t{0} : static_cast<uint8_t>(bits(word1, 27, 2));
   if (entry.sources[0] == Slot::k1) {
     out.sources[0].kind = OperandKind::constant;
     out.sources[0].value = bits(word1, 9, 9);

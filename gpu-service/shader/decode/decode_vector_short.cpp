@@ -26,7 +26,9 @@ void read_sdwa_source(Decoding& decoding, Operand& operand, uint32_t word, unsig
     return;
   }
   operand.select = static_cast<SdwaSelect>(select);
-  if ((decoding.entry->flags & flags::sdwa_float) != 0) {
+  const bool is_second = shift == 24;
+  if ((decoding.entry->flags & flags::sdwa_float) != 0 &&
+      !(is_second && (decoding.entry->flags & flags::source1_int) != 0)) {
     operand.negate = bit(word, shift + 4);
     operand.absolute = bit(word, shift + 5);
   } else {
@@ -105,7 +107,9 @@ void decode_dpp(Decoding& decoding, uint32_t first, uint32_t code) {
   if ((entry.flags & flags::dpp_neg) != 0) {
     out.sources[0].negate = bit(word, 20);
     out.sources[0].absolute = bit(word, 21);
-    if (out.source_count == 2) {
+    if (out.source_count == 2 && (entry.flags & flags::source1_int) != 0) {
+      out.sources[1].sign_extend = bit(word, 22);
+    } else if (out.source_count == 2) {
       out.sources[1].negate = bit(word, 22);
       out.sources[1].absolute = bit(word, 23);
     }

@@ -15,7 +15,7 @@ std::expected<Instruction, DecodeError> decode(std::span<const uint32_t> words, 
   const Encoding encoding = encoding_of(word, words.size() > 1 ? words[1] : 0);
   std::expected<Instruction, DecodeError> result{std::in_place};
   Instruction& out = *result;
-  Decoding decoding{words, out};
+  Decoding decoding{words, out, target};
   decoding.entry = encoding.known ? table::find(encoding.format, encoding.number, target) : nullptr;
   if (decoding.entry == nullptr) {
     return std::unexpected(DecodeError{offset, fmt::format("reserved encoding {:08x}", word)});

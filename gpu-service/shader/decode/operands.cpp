@@ -61,7 +61,7 @@ void read_scalar_register(Decoding& decoding, Operand& operand, uint32_t code, u
 
 void read_mask(Decoding& decoding, Operand& operand, uint32_t code) {
   // In wave32 one register: no alignment. The pair of a wave64 mask is aligned by whoever knows the wave width.
-  if (code == kCodeM0 || code > 127) {
+  if (code > 127) {
     decoding.fail("no lane mask at this code");
   }
   operand.kind = OperandKind::sgpr;
@@ -108,7 +108,9 @@ bool takes_scalar(Slot slot) { return takes_constants(slot) || (slot >= Slot::r1
 
 constexpr float kInlineFloats[] = {0.5f, -0.5f, 1.0f, -1.0f, 2.0f, -2.0f, 4.0f, -4.0f, 0.15915494f};
 
-bool is_special(uint32_t code) { return (code >= 235 && code <= 239) || (code >= 251 && code <= 254); }
+bool is_special(uint32_t code, unsigned dwords) {
+  return (code >= 235 && code <= 239) || (code >= 251 && code <= 253) || (code == 254 && dwords == 1);
+}
 
 }  // namespace
 
@@ -129,7 +131,7 @@ void read_source(Decoding& decoding, Operand& operand, uint32_t code, Slot slot)
     decoding.fail("scalar where a VGPR is needed");
   } else if (code < 128) {
     read_scalar_register(decoding, operand, code, dwords);
-  } else if (is_special(code)) {
+  } else if (is_special(code, dwords)) {
     operand.kind = OperandKind::special;
     operand.index = static_cast<uint16_t>(code);
   } else if (!takes_constants(slot)) {

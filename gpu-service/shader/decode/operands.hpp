@@ -11,6 +11,7 @@ namespace orrery::shader {
 struct Decoding {
   std::span<const uint32_t> words;
   Instruction& out;
+  Target target = Target::gfx1013;
   const table::Entry* entry = nullptr;
   const char* error = nullptr;
   bool has_literal = false;

@@ -70,6 +70,7 @@ constexpr uint32_t clamp = 1u << 13, omod = 1u << 14;
 constexpr uint32_t sdwa = 1u << 15, sdwa_float = 1u << 16, sdwa_int = 1u << 17;  // float: neg/abs; int: sext
 constexpr uint32_t dpp = 1u << 18, dpp_neg = 1u << 19, dpp8 = 1u << 20;
 constexpr uint32_t interp = 1u << 21;
+constexpr uint32_t source1_int = 1u << 27;  // SDWA and DPP: no neg/abs on the second source, SDWA sext instead
 constexpr uint32_t imm = 1u << 22, branch = 1u << 23;                 // SOPP: SIMM16 in use
 constexpr uint32_t glc = 1u << 24, dlc = 1u << 25, probe = 1u << 26;  // SMEM
 constexpr uint32_t two_offsets = 1u << 22, gds_only = 1u << 23, no_gds = 1u << 24, no_offset = 1u << 25;  // DS

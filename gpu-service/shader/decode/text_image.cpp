@@ -56,12 +56,17 @@ void image(std::string& text, const Instruction& instruction, uint32_t wave) {
     }
     append(text, list + "]");
   }
-  append(text, operand(instruction.resource, Slot::s8, wave));
+  Operand resource = instruction.resource;
+  if (instruction.r128 && !mnemonic(instruction.opcode).starts_with("image_bvh")) {
+    resource.dwords = 8;  // as LLVM writes it; the hardware reads four
+  }
+  append(text, operand(resource, Slot::s8, wave));
   if (instruction.sampler.kind != OperandKind::none) {
     append(text, operand(instruction.sampler, Slot::s4, wave));
   }
   if (!mnemonic(instruction.opcode).starts_with("image_bvh")) {
-    text += fmt::format(" dmask:0x{:x} dim:SQ_RSRC_IMG_{}", instruction.dmask, kDims[instruction.dim]);
+    text += instruction.dmask != 0 ? fmt::format(" dmask:0x{:x}", instruction.dmask) : "";
+    text += fmt::format(" dim:SQ_RSRC_IMG_{}", kDims[instruction.dim]);
     text += instruction.unorm ? " unorm" : "";
     text += instruction.glc ? " glc" : "";
     text += instruction.slc ? " slc" : "";

@@ -20,7 +20,7 @@ void append_plain(std::string& text, const Operand& value, uint32_t wave) {
 void scalar_memory(std::string& text, const Instruction& instruction, uint32_t wave) {
   const Entry& entry = entry_of(instruction);
   if ((entry.flags & flags::probe) != 0) {
-    append(text, fmt::format("{}", instruction.immediate));
+    append(text, immediate16(instruction.immediate));
   } else if (instruction.data.kind != OperandKind::none) {
     append_plain(text, instruction.data, wave);
   }
@@ -31,7 +31,7 @@ void scalar_memory(std::string& text, const Instruction& instruction, uint32_t w
   const int32_t offset = instruction.memory_offset;
   const std::string hex = offset < 0 ? fmt::format("-0x{:x}", -offset) : fmt::format("0x{:x}", offset);
   if (instruction.scalar_offset.kind == OperandKind::none) {
-    append(text, hex);
+    append(text, offset == 0 ? "null" : hex);  // LLVM reads an offset of 0 as the form with a register, here null
   } else {
     append_plain(text, instruction.scalar_offset, wave);
     text += offset == 0 ? "" : " offset:" + hex;
@@ -111,6 +111,7 @@ void flat_memory(std::string& text, const Instruction& instruction, uint32_t wav
   }
   text += instruction.memory_offset != 0 ? fmt::format(" offset:{}", instruction.memory_offset) : "";
   append_cache(text, instruction);
+  text += instruction.lds ? " lds" : "";
 }
 
 void buffer(std::string& text, const Instruction& instruction, uint32_t wave) {

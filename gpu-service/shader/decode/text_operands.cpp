@@ -83,7 +83,8 @@ std::string constant(const Operand& operand, Slot slot) {
   }
   if (slot == Slot::h1 || slot == Slot::i1) {
     const auto half = static_cast<uint16_t>(value);
-    const auto number = static_cast<int16_t>(half);
+    // LLVM looks at all 32 bits of an integer's literal and at the low 16 of a float's.
+    const int32_t number = slot == Slot::i1 ? static_cast<int32_t>(value) : static_cast<int16_t>(half);
     if (number >= -16 && number <= 64) {
       return fmt::format("{}", number);
     }
@@ -150,9 +151,7 @@ void append(std::string& text, const std::string& operand) {
 }
 
 std::string immediate16(int32_t value) {
-  const auto number = static_cast<int16_t>(value);
-  return number >= -16 && number <= 64 ? fmt::format("{}", number)
-                                       : fmt::format("0x{:x}", static_cast<uint16_t>(value));
+  return value >= 0 && value <= 64 ? fmt::format("{}", value) : fmt::format("0x{:x}", static_cast<uint16_t>(value));
 }
 
 }  // namespace orrery::shader::text
