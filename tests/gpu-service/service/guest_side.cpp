@@ -99,12 +99,16 @@ GuestSide::~GuestSide() {
   if (thread_.joinable()) thread_.join();
 }
 
-void GuestSide::start(uint32_t life, bool window) {
-  gone = term = false;
+void GuestSide::attach() {
   to_service.emplace(segment.part(PartName::guest_to_service));
   to_service->reset();
   protocol::RingProducer(segment.part(PartName::service_to_guest)).reset();
   from_service.emplace(segment.part(PartName::service_to_guest));
+}
+
+void GuestSide::start(uint32_t life, bool window) {
+  gone = term = false;
+  attach();
   thread_ = std::thread([this, life, window] {
     auto view = value_or_die(
         protocol::ControlSegmentView::open(UniqueFd(dup(segment.fd().get())), segment.size(), segment.parts()));

@@ -59,6 +59,8 @@ class GuestSide {
   ~GuestSide();
   // Starts a life; the previous one must have ended.
   void start(uint32_t life = 1, bool window = false);
+  // Empty rings for a new life; start() does this itself.
+  void attach();
   // Waits for the life's end.
   Result<void> end();
 
