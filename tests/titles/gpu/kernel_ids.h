@@ -33,8 +33,8 @@ typedef __amdgpu_buffer_rsrc_t buffer;  // a V#: buffer descriptor, four SGPRs
 #define load_u32(b, offset) __builtin_amdgcn_raw_buffer_load_b32(b, (int)(offset), 0, 0)
 #define store_u32(value, b, offset) __builtin_amdgcn_raw_buffer_store_b32(value, b, (int)(offset), 0, 0)
 #ifdef ORRERY_SGPR_ARGUMENTS
-// In descriptor_access.ll: a V# from a table in memory; one word by scalar load; a record of four floats of a structured
-// buffer; four components of an element in the buffer's format.
+// In descriptor_access.ll: a V# from a table in memory; one word by scalar load; a record of four floats of a
+// structured buffer; four components of an element in the buffer's format.
 buffer descriptor_at(global const uint4* table, uint index);
 uint load_constant(buffer b, uint offset);
 float4 load_record(buffer b, uint index);

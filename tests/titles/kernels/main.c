@@ -75,8 +75,7 @@ static int run_gpu(struct gpu_queue* gpu, const struct options* options, const s
     printf("kernels: %s: the table's arguments are not the kernel's\n", kernel->name);
     return EXIT_USAGE;
   }
-  gpu_begin(gpu);
-  write_dispatch(&gpu->packets, &d);
+  if (gpu_begin(gpu, options->wait_seconds) == GPU_DONE) write_dispatch(&gpu->packets, &d);
   int error = gpu_submit(gpu);
   if (error) {
     printf("kernels: %s: the submission was not accepted (0x%08x)\n", kernel->name, (unsigned)error);

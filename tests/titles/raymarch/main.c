@@ -25,25 +25,34 @@ static void set_arguments(unsigned char* out, const struct settings* settings, c
   for (int i = 0; i < 4; i++) memcpy(out + to[2 + i].offset, &numbers[i], 4);
 }
 
-// 0, or an exit code.
-static int draw(struct gpu_queue* gpu, const struct settings* settings, const struct screen* screen, unsigned buffer,
-                const struct scene* scene) {
+static int no_answer(void) {
+  printf("raymarch: no fence after %d s\n", FENCE_SECONDS);
+  return EXIT_NO_ANSWER;
+}
+
+// Computes and flips one frame. 0, or an exit code.
+static int draw(struct gpu_queue* gpu, const struct settings* settings, struct screen* screen, unsigned buffer,
+                const struct scene* scene, unsigned long frame) {
   unsigned char arguments[64] = {0};
   set_arguments(arguments, settings, screen, buffer, scene);
   struct dispatch d = {.kernel = &raymarch_w32, .arguments = arguments, .group_size = {GROUP, GROUP, 1}};
   d.groups[0] = (settings->width + GROUP - 1) / GROUP;
   d.groups[1] = (settings->height + GROUP - 1) / GROUP;
   d.groups[2] = 1;
-  gpu_begin(gpu);
+  if (gpu_begin(gpu, FENCE_SECONDS) != GPU_DONE) return no_answer();
   write_dispatch(&gpu->packets, &d);
+  if (settings->gpu_flip && gpu_flip(gpu, screen->video, (int)buffer, (long)frame)) {
+    printf("raymarch: the flip packet was refused\n");
+    return EXIT_NO_VIDEO;
+  }
   int error = gpu_submit(gpu);
   if (error) {
     printf("raymarch: the submission was not accepted (0x%08x)\n", (unsigned)error);
     return EXIT_NO_GPU;
   }
-  if (gpu_wait(gpu, FENCE_SECONDS) == GPU_DONE) return 0;
-  printf("raymarch: no fence after %d s\n", FENCE_SECONDS);
-  return EXIT_NO_ANSWER;
+  if (settings->gpu_flip) return 0;
+  if (gpu_wait(gpu, FENCE_SECONDS) != GPU_DONE) return no_answer();
+  return flip(screen, buffer, frame) ? EXIT_NO_VIDEO : 0;
 }
 
 int main(int argc, char** argv) {
@@ -74,9 +83,8 @@ int main(int argc, char** argv) {
     move_camera(&camera, pad, (double)(now - before) * 1e-6);
     before = now;
     set_scene(scenes[buffer], &camera, (double)(now - start) * 1e-6, settings.width, settings.height);
-    int code = draw(&gpu, &settings, &screen, buffer, scenes[buffer]);
+    int code = draw(&gpu, &settings, &screen, buffer, scenes[buffer], frame);
     if (code) return code;
-    if (flip(&screen, buffer, frame)) return EXIT_NO_VIDEO;
   }
   if (wait_for_flips(&screen, frame)) return EXIT_NO_VIDEO;
   printf("raymarch: %lu frames\n", frame);

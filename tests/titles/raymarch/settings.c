@@ -7,8 +7,9 @@
 enum { SMALLEST = 16, LARGEST_WIDTH = 3840, LARGEST_HEIGHT = 2160, LINEAR_STEP = 64 };
 
 static const char kUsage[] =
-    "usage: raymarch [--frames N] [--size WIDTHxHEIGHT] [--linear]\n"
+    "usage: raymarch [--frames N] [--size WIDTHxHEIGHT] [--linear] [--gpu-flip]\n"
     "An orrery, ray-marched by the GPU into the frame buffer. --frames 0 (default) goes on until the run is ended.\n"
+    "--gpu-flip: the GPU flips behind the frame, and the CPU runs a frame ahead; otherwise the CPU waits and flips.\n"
     "Left stick or arrows: turn and lift the camera. Right stick, L1 and R1: distance. Options: the first view again.";
 
 static int read_size(const char* text, struct settings* out) {
@@ -31,6 +32,8 @@ int read_settings(int argc, char** argv, struct settings* out) {
     int good = 1;
     if (!strcmp(option, "--linear")) {
       out->linear = 1;
+    } else if (!strcmp(option, "--gpu-flip")) {
+      out->gpu_flip = 1;
     } else if (!strcmp(option, "--help")) {
       puts(kUsage);
       return 0;

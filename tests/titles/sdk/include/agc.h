@@ -53,4 +53,5 @@ uint32_t* sceAgcDcbSetUcRegistersIndirect(SceAgcCommandBuffer* cb, const SceAgcR
 uint32_t* sceAgcDcbSetNumInstances(SceAgcCommandBuffer* cb, uint32_t count);
 uint32_t* sceAgcCbDispatch(SceAgcCommandBuffer* cb, uint32_t x, uint32_t y, uint32_t z, uint32_t initiator);
 uint32_t* sceAgcDcbEventWrite(SceAgcCommandBuffer* cb, uint32_t type, const void* address);
+uint32_t* sceAgcDcbSetFlip(SceAgcCommandBuffer* cb, uint32_t port, int32_t buffer, uint32_t mode, int64_t argument);
 SCE_END
