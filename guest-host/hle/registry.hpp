@@ -75,6 +75,10 @@ class Registry {
   const ImportedData* find_data(std::string_view nid) const;
   const std::map<std::string, ImportedData, std::less<>>& data() const { return data_; }
   size_t size() const { return bindings_.size(); }
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (const auto& [nid, binding] : bindings_) visit(*binding);
+  }
 
  private:
   template <class F, class R, class... A>

@@ -1,0 +1,119 @@
+#include "guest-host/link/link.hpp"
+
+#include <sys/eventfd.h>
+#include <cerrno>
+#include <cstring>
+
+#include "shared/log.hpp"
+
+namespace orrery::link {
+namespace {
+
+using namespace std::chrono_literals;
+using protocol::PartName;
+
+}  // namespace
+
+Result<std::unique_ptr<Link>> Link::create(UniqueFd launcher, const UniqueFd& arena, Bytes arena_size,
+                                           LinkOptions options) {
+  auto segment = protocol::ControlSegment::create();
+  if (!segment) return forward(std::move(segment), "making the link to the GPU service");
+  UniqueFd stop(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!stop) return fail(ExitCode::internal, "eventfd failed: {}", std::strerror(errno));
+  return std::unique_ptr<Link>(
+      new Link(std::move(launcher), arena, arena_size, std::move(options), std::move(*segment), std::move(stop)));
+}
+
+Link::Link(UniqueFd launcher, const UniqueFd& arena, Bytes arena_size, LinkOptions options,
+           protocol::ControlSegment segment, UniqueFd stop_event)
+    : options_(std::move(options)),
+      arena_(arena),
+      arena_size_(arena_size),
+      segment_(std::move(segment)),
+      launcher_(std::move(launcher)),
+      stop_event_(std::move(stop_event)),
+      map_writer_(segment_.part(PartName::address_map)),
+      log_(segment_) {
+  protocol::RingProducer(segment_.part(PartName::service_to_guest)).reset();
+}
+
+Link::~Link() {
+  log_.stop();
+  {
+    const std::lock_guard state(state_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  const uint64_t one = 1;
+  [[maybe_unused]] const auto written = ::write(stop_event_.get(), &one, sizeof one);
+  if (sockets_.joinable()) sockets_.join();
+  if (ring_.joinable()) ring_.join();
+}
+
+void Link::start(Listener& listener) {
+  listener_ = &listener;
+  sockets_ = std::jthread([this] { serve_sockets(); });
+  ring_ = std::jthread([this] { serve_ring(); });
+}
+
+bool Link::wait_attached(std::chrono::milliseconds limit) {
+  std::unique_lock state(state_);
+  return changed_.wait_for(state, limit, [&] { return attached_; });
+}
+
+uint64_t Link::lives() const {
+  const std::lock_guard state(state_);
+  return life_;
+}
+
+EndReport Link::finish(int exit_code) {
+  const auto until = std::chrono::steady_clock::now() + options_.exit_wait;
+  EndReport report;
+  const auto gone = [&] {
+    const std::lock_guard state(state_);
+    return launcher_gone_;
+  };
+  auto open = log_.open();
+  if (!open.empty()) log::info("waiting for {} open submission(s) of the title", open.size());
+  while (!open.empty() && !gone() && std::chrono::steady_clock::now() < until) {
+    log_.wait_done(open.front(), 50ms);
+    open = log_.open();
+  }
+  report.unfinished = open;
+  if (!open.empty()) {
+    log::warn("the title ended while the GPU was busy: {} submission(s) or flip(s) are unfinished (sequence {} to {})",
+              open.size(), open.front(), open.back());
+  }
+  const std::string done = "done " + std::to_string(exit_code);
+  if (auto sent = launcher_.send(std::as_bytes(std::span(done))); !sent) {
+    log::debug("cannot tell the launcher: {}", sent.error().describe());
+  }
+  if (log_.announce_shutdown()) {
+    // The service writes what it kept, then goes: that ends the wait.
+    const auto limit = open.empty() ? until : std::chrono::steady_clock::now() + 1s;
+    std::unique_lock state(state_);
+    changed_.wait_until(state, limit, [&] { return !attached_ || launcher_gone_; });
+  }
+  log_.stop();
+  report.launcher_gone = gone();
+  return report;
+}
+
+std::string Link::refusal_summary() const {
+  const std::lock_guard state(state_);
+  std::string text;
+  for (const auto& [what, counted] : refusals_) {
+    text += fmt::format("  {} x {}\n", counted.before + counted.now, what);
+  }
+  return text;
+}
+
+void Link::count_refusal(const std::string& kind, const std::string& text, uint64_t count) {
+  const std::lock_guard state(state_);
+  const std::string what = kind + ": " + text;
+  const bool first = !refusals_.contains(what);
+  refusals_[what].now = std::max<uint64_t>(count, 1);
+  if (first) log::warn("the GPU service refuses {}", what);
+}
+
+}  // namespace orrery::link

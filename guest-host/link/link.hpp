@@ -1,0 +1,105 @@
+// The guest process's end of everything outside it: the control segment, the launcher's socket, and the GPU service of
+// the moment. A dead service is waited for: the title's threads notice nothing but time.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "guest-host/link/listener.hpp"
+#include "guest-host/link/submission_log.hpp"
+#include "protocol/address_map.hpp"
+#include "protocol/control_socket.hpp"
+
+namespace orrery::link {
+
+struct LinkOptions {
+  protocol::RunOptions run;
+  int greet_timeout_ms = 60'000;
+  std::chrono::milliseconds exit_wait{10'000};  // for open submissions at the end of the run
+};
+
+// How the run ended, as far as the service is concerned.
+struct EndReport {
+  std::vector<uint64_t> unfinished;  // sequences still open
+  bool launcher_gone = false;
+};
+
+class Link {
+ public:
+  // `launcher` is our end of the launcher's socket. `arena` must outlive the link.
+  static Result<std::unique_ptr<Link>> create(UniqueFd launcher, const UniqueFd& arena, Bytes arena_size,
+                                              LinkOptions options);
+  ~Link();
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  // For GuestMemory::publish_to, together with `map_changed`.
+  protocol::AddressMapWriter& map_writer() { return map_writer_; }
+  void map_changed(uint64_t version) { log_.announce_map(version); }
+  SubmissionLog& submissions() { return log_; }
+  const protocol::ControlSegment& segment() const { return segment_; }
+  const LinkOptions& options() const { return options_; }
+
+  // Starts the threads that serve launcher and service. `listener` must outlive the link.
+  void start(Listener& listener);
+  // Waits until a life of the service is attached.
+  bool wait_attached(std::chrono::milliseconds limit);
+
+  // The title ended with `exit_code`: waits for open submissions (bounded; ends early when the launcher is gone), tells
+  // the launcher, then the service. Says on stderr what stays unfinished.
+  EndReport finish(int exit_code);
+  // What the service refused over all its lives, one line each; empty when nothing.
+  std::string refusal_summary() const;
+  uint64_t lives() const;
+
+ private:
+  Link(UniqueFd launcher, const UniqueFd& arena, Bytes arena_size, LinkOptions options,
+       protocol::ControlSegment segment, UniqueFd stop_event);
+  void serve_sockets();
+  bool on_launcher();
+  void on_service();
+  void greet(uint32_t life, UniqueFd fd);
+  void drop_service();
+  void serve_ring();
+  // Takes and handles one message; false when there was none in `wait` or the ring is damaged.
+  bool take_message(std::chrono::milliseconds wait);
+  void report_done(std::optional<uint64_t> said_done);
+  void count_refusal(const std::string& kind, const std::string& text, uint64_t count);
+
+  LinkOptions options_;
+  const UniqueFd& arena_;
+  Bytes arena_size_;
+  protocol::ControlSegment segment_;
+  protocol::ControlSocket launcher_;
+  UniqueFd stop_event_;
+  protocol::AddressMapWriter map_writer_;
+  SubmissionLog log_;
+  Listener* listener_ = nullptr;
+
+  // Held while messages are taken and reported, so that a life's messages are all handled before the next life's.
+  std::mutex receive_;
+  std::optional<protocol::RingConsumer> from_service_;
+  std::optional<protocol::ControlSocket> service_;  // only the socket thread touches it
+
+  mutable std::mutex state_;
+  std::condition_variable changed_;
+  bool attached_ = false;
+  bool stopping_ = false;
+  bool launcher_gone_ = false;
+  uint32_t life_ = 0;
+  // By kind and text: what earlier lives counted, and this life's latest count.
+  struct Counted {
+    uint64_t before = 0, now = 0;
+  };
+  std::map<std::string, Counted> refusals_;
+
+  std::jthread sockets_;
+  std::jthread ring_;
+};
+
+}  // namespace orrery::link

@@ -1,0 +1,80 @@
+#include "guest-host/link/wire_codec.hpp"
+
+#include <capnp/message.h>
+#include <capnp/serialize.h>
+#include <kj/exception.h>
+#include <cstring>
+
+#include "protocol/messages.capnp.h"
+
+namespace orrery::link {
+namespace {
+
+namespace wire = protocol::wire;
+
+template <class Fill>
+std::vector<std::byte> encode(Fill fill) {
+  capnp::word scratch[32] = {};
+  capnp::MallocMessageBuilder message(kj::arrayPtr(scratch, 32));
+  fill(message.initRoot<wire::GuestMessage>());
+  const auto words = capnp::messageToFlatArray(message);
+  const auto chars = words.asBytes();
+  const auto* begin = reinterpret_cast<const std::byte*>(chars.begin());
+  return {begin, begin + chars.size()};
+}
+
+PadInput pad_of(wire::Input::Reader input) {
+  return {input.getButtons(), input.getLeftX(), input.getLeftY(), input.getRightX(),
+          input.getRightY(),  input.getL2(),    input.getR2()};
+}
+
+FromService convert(wire::ServiceMessage::Reader message) {
+  switch (message.which()) {
+    case wire::ServiceMessage::RETIRED:
+      return Retired{message.getRetired()};
+    case wire::ServiceMessage::FLIP_DONE:
+      return FlipDone{message.getFlipDone().getSequence()};
+    case wire::ServiceMessage::QUEUE_EVENT:
+      return QueueEvent{message.getQueueEvent().getQueue(), message.getQueueEvent().getContextId()};
+    case wire::ServiceMessage::INPUT:
+      return pad_of(message.getInput());
+    case wire::ServiceMessage::REFUSAL: {
+      const auto refusal = message.getRefusal();
+      return ServiceRefusal{refusal.getKind().cStr(), refusal.getText().cStr(), refusal.getCount()};
+    }
+    case wire::ServiceMessage::WINDOW_CLOSED:
+      return WindowClosed{};
+    default:
+      return Unexpected{};
+  }
+}
+
+}  // namespace
+
+std::vector<std::byte> encode_submit(uint64_t sequence) {
+  return encode([&](wire::GuestMessage::Builder m) { m.setSubmit(sequence); });
+}
+std::vector<std::byte> encode_map_changed(uint64_t version) {
+  return encode([&](wire::GuestMessage::Builder m) { m.setMapChanged(version); });
+}
+std::vector<std::byte> encode_shutdown() {
+  return encode([](wire::GuestMessage::Builder m) { m.setShutdown(); });
+}
+
+Result<FromService> decode_from_service(std::span<const std::byte> bytes) {
+  if (bytes.empty() || bytes.size() % sizeof(capnp::word) != 0) {
+    return fail(ExitCode::protocol_mismatch, "a message of {} bytes from the GPU service is no Cap'n Proto message",
+                bytes.size());
+  }
+  std::vector<capnp::word> words(bytes.size() / sizeof(capnp::word));
+  std::memcpy(words.data(), bytes.data(), bytes.size());
+  try {
+    capnp::FlatArrayMessageReader reader(kj::arrayPtr(words.data(), words.size()));
+    return convert(reader.getRoot<wire::ServiceMessage>());
+  } catch (const kj::Exception& error) {
+    return fail(ExitCode::protocol_mismatch, "a message from the GPU service is malformed: {}",
+                error.getDescription().cStr());
+  }
+}
+
+}  // namespace orrery::link

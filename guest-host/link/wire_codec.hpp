@@ -1,0 +1,41 @@
+// Messages to and from the GPU service as bytes. Keeps Cap'n Proto out of the other headers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "guest-host/link/listener.hpp"
+#include "shared/error.hpp"
+
+namespace orrery::link {
+
+std::vector<std::byte> encode_submit(uint64_t sequence);
+std::vector<std::byte> encode_map_changed(uint64_t version);
+std::vector<std::byte> encode_shutdown();
+
+struct Retired {
+  uint64_t sequence;
+};
+struct FlipDone {
+  uint64_t sequence;
+};
+struct QueueEvent {
+  uint32_t queue, context_id;
+};
+struct ServiceRefusal {
+  std::string kind, text;
+  uint64_t count;
+};
+struct WindowClosed {};
+// A valid message that this guest process did not ask for (answers to questions it does not ask yet).
+struct Unexpected {};
+using FromService = std::variant<Retired, FlipDone, QueueEvent, PadInput, ServiceRefusal, WindowClosed, Unexpected>;
+
+// Error (protocol_mismatch) for bytes that are no ServiceMessage.
+Result<FromService> decode_from_service(std::span<const std::byte> bytes);
+
+}  // namespace orrery::link
