@@ -44,4 +44,17 @@ double VariableArguments::next_double() {
       load<uint64_t>(reinterpret_cast<const void*>(frame_->guest_stack + 8 * (1 + uint64_t{stack_++}))));
 }
 
+long double VariableArguments::next_long_double() {
+  if (list_ != nullptr) {
+    const auto place = align_up(load<uint64_t>(list_ + kOverflow), 16);
+    const uint64_t next = place + 16;
+    std::memcpy(list_ + kOverflow, &next, sizeof next);
+    return load<long double>(reinterpret_cast<const void*>(place));
+  }
+  stack_ = (stack_ + 1) & ~1u;  // the first stack argument is 16-byte aligned
+  const uint64_t place = frame_->guest_stack + 8 * (1 + uint64_t{stack_});
+  stack_ += 2;
+  return load<long double>(reinterpret_cast<const void*>(place));
+}
+
 }  // namespace orrery::hle

@@ -22,6 +22,8 @@ class VariableArguments {
 
   uint64_t next_integer();
   double next_double();
+  // 80-bit extended precision: always on the stack, 16-byte aligned.
+  long double next_long_double();
 
  private:
   const cpu::CallFrame* frame_ = nullptr;

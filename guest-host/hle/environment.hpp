@@ -13,11 +13,15 @@ class Link;
 
 namespace orrery::hle {
 
+class ImportBinder;
+
 struct Environment {
   memory::GuestMemory& memory;
   cpu::GuestProcess& process;
   Refusals& refusals;
-  link::Link* link = nullptr;  // nothing when the title runs without a GPU service
+  link::Link* link = nullptr;       // nothing when the title runs without a GPU service
+  ImportBinder* binder = nullptr;   // set before the title starts
+  GuestAddress process_parameters;  // 0: the title has none
   bool logical_clock = false;
   std::string title_directory;  // the host's folder behind /app0
 };

@@ -1,0 +1,60 @@
+#include "guest-host/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+namespace orrery {
+
+namespace {
+
+// Words up to and with the title.
+int own_words(const CLI::App& app, int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word.empty() || word[0] != '-') return i + 1;
+    const size_t equals = word.find('=');
+    const auto* const option = app.get_option_no_throw(word.substr(0, equals));
+    if (option != nullptr && option->get_items_expected_min() > 0 && equals == word.npos) ++i;
+  }
+  return argc;
+}
+
+}  // namespace
+
+Result<std::optional<CommandLine>> parse_command_line(int argc, char** argv) {
+  CommandLine line;
+  std::string policy;
+  CLI::App app{"Runs a title's CPU code and owns its memory. Usually started by orrery, with a GPU service beside it."};
+  app.name("orrery-guest");
+  app.add_option("--launcher-fd", line.launcher_fd, "socket of the launcher; without it there is no GPU");
+  app.add_option("--fs-policy", policy, "thread pointer: fsgsbase, patch or arch-prctl (default: the best that works)");
+  app.add_flag("--logical-clock", line.logical_clock, "guest time depends on completed flips only");
+  app.add_flag("--strict-imports", line.strict_imports, "end the run when an import is called that is not implemented");
+  app.add_option("--arena-size", line.arena_size, "bytes of guest memory, with suffix (default 16GiB)")
+      ->transform(CLI::AsSizeValue(false));
+  app.add_flag("--headless", line.headless, "no window");
+  app.add_option("--keep-frames", line.keep_frames_directory, "folder for PNG files of frames");
+  app.add_option("--every", line.keep_every, "keep every n-th frame")->check(CLI::PositiveNumber);
+  app.add_option("--frames", line.frames, "end the run after so many frames");
+  app.add_option("TITLE", line.title, "a title's eboot.bin, or its folder")->required();
+  app.footer("Everything behind TITLE belongs to the title.");
+  const int mine = own_words(app, argc, argv);
+  try {
+    app.parse(mine, argv);
+  } catch (const CLI::CallForHelp& help) {
+    std::cout << app.help();
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    return fail(ExitCode::usage, "{} (orrery-guest --help shows the options)", error.what());
+  }
+  line.arguments.assign(argv + mine, argv + argc);
+  if (!policy.empty()) {
+    line.fs_policy = cpu::parse_fs_policy(policy);
+    if (!line.fs_policy) {
+      return fail(ExitCode::usage, "--fs-policy={}: must be fsgsbase, patch or arch-prctl", policy);
+    }
+  }
+  return line;
+}
+
+}  // namespace orrery

@@ -1,0 +1,31 @@
+// orrery-guest's command line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "guest-host/cpu/fs_policy.hpp"
+#include "shared/error.hpp"
+
+namespace orrery {
+
+struct CommandLine {
+  std::string title;
+  std::vector<std::string> arguments;
+  int launcher_fd = -1;  // -1: no GPU service
+  std::optional<cpu::FsPolicy> fs_policy;
+  bool logical_clock = false;
+  bool strict_imports = false;
+  uint64_t arena_size = 16ull << 30;
+  bool headless = false;
+  std::string keep_frames_directory;
+  uint32_t keep_every = 1;
+  uint64_t frames = 0;  // 0: no limit
+};
+
+// Nothing when help was asked for and shown. Error: usage.
+Result<std::optional<CommandLine>> parse_command_line(int argc, char** argv);
+
+}  // namespace orrery
