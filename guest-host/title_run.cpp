@@ -1,0 +1,142 @@
+#include "guest-host/title_run.hpp"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "guest-host/cpu/guest_thread.hpp"
+#include "guest-host/cpu/signals.hpp"
+#include "guest-host/hle/environment.hpp"
+#include "guest-host/hle/kernel/library.hpp"
+#include "guest-host/hle/libc/library.hpp"
+#include "guest-host/hle/registry_binder.hpp"
+#include "guest-host/loader/fs_scan.hpp"
+#include "guest-host/loader/image_loader.hpp"
+#include "shared/log.hpp"
+#if __has_include("guest-host/hle/console.hpp")
+#include "guest-host/hle/console.hpp"
+#include "guest-host/link/link.hpp"
+#define ORRERY_CONSOLE 1
+#endif
+
+namespace orrery {
+
+namespace {
+
+constexpr Bytes kFirstStack{2 << 20};
+
+uint64_t random_guard() {
+  uint64_t value = 0;
+  if (::getrandom(&value, sizeof value, 0) != sizeof value) value = 0x9d3c'51ab'77e2'4f00;
+  return value & ~0xffull;  // a zero byte stops overruns by strings
+}
+
+loader::ImportResolver resolver_of(hle::ImportBinder& binder) {
+  return [&binder](const loader::ImportRequest& import) {
+    return import.plain ? binder.bind_name(import.name, import.weak)
+                        : binder.bind(import.library, import.name, import.weak);
+  };
+}
+
+std::string folder_of(const std::string& title) {
+  const size_t slash = title.rfind('/');
+  return slash == title.npos ? "." : title.substr(0, slash);
+}
+
+// What the title asked for and did not get.
+void say_refusals(const cpu::Refusals& refusals) {
+  const std::string summary = refusals.summary();
+  if (!summary.empty()) fmt::print(stderr, "[guest] refused during the run:\n{}", summary);
+}
+
+}  // namespace
+
+Result<int> run_title(const CommandLine& line) {
+  auto title = loader::read_title(line.title);
+  if (!title) return std::unexpected(std::move(title.error()));
+  const auto scan = loader::scan_fs_uses(title->elf, loader::known_code(title->elf, title->dynamic));
+  auto choice = cpu::choose_fs_policy(line.fs_policy, cpu::kernel_keeps_fsgsbase(), scan.complete());
+  if (!choice) return std::unexpected(std::move(choice.error()));
+  log::info("thread pointer policy {}: {}", cpu::name_of(choice->policy), choice->reason);
+  const bool patch = choice->policy == cpu::FsPolicy::patch;
+  if (patch && !scan.complete()) {
+    log::warn("{} places outside known code look like uses of FS and are not patched", scan.doubtful);
+  }
+
+  auto memory = memory::GuestMemory::create({line.arena_size});
+  if (!memory) return std::unexpected(std::move(memory.error()));
+  cpu::Refusals refusals;
+  cpu::GuestProcess process(**memory, refusals, choice->policy);
+  process.set_stack_guard(random_guard());
+  hle::Environment environment{.memory = **memory, .process = process, .refusals = refusals};
+  environment.logical_clock = line.logical_clock;
+  environment.title_directory = folder_of(line.title);
+
+  hle::Registry registry;
+  hle::kernel::add_process_functions(registry, environment);
+  hle::kernel::add_memory_functions(registry, environment);
+  hle::libc::add_string_functions(registry);
+  hle::libc::add_print_functions(registry, environment);
+  hle::libc::add_heap_functions(registry, environment);
+  hle::libc::add_general_functions(registry, environment);
+  hle::libc::add_math_functions(registry);
+
+#ifdef ORRERY_CONSOLE
+  std::unique_ptr<link::Link> link;
+  if (line.launcher_fd >= 0) {
+    link::LinkOptions options;
+    options.run = {.headless = line.headless,
+                   .logical_clock = line.logical_clock,
+                   .keep_frames_directory = line.keep_frames_directory,
+                   .keep_every = line.keep_every,
+                   .title = environment.title_directory};
+    auto made = link::Link::create(UniqueFd(line.launcher_fd), (*memory)->arena(), (*memory)->arena_size(), options);
+    if (!made) return std::unexpected(std::move(made.error()));
+    link = std::move(*made);
+    environment.link = link.get();
+    ORRERY_TRY((*memory)->publish_to(&link->map_writer(), [&](uint64_t version) { link->map_changed(version); }));
+  }
+  hle::Console console(environment, {.headless = line.headless, .frames = line.frames});
+  console.add_libraries(registry);
+#endif
+
+  auto binder = hle::ImportBinder::create(registry, process, line.strict_imports);
+  if (!binder) return std::unexpected(std::move(binder.error()));
+  environment.binder = binder->get();
+  auto image =
+      loader::load_image(*title, **memory, resolver_of(**binder), patch ? scan.prefixes : std::vector<uint64_t>{});
+  if (!image) return forward(std::move(image), "loading " + line.title);
+  process.set_tls(image->tls);
+  process.add_module({"eboot.bin", image->begin, image->end});
+  environment.process_parameters = image->process_parameters;
+  auto exit_function = (*binder)->bind_name("exit", false);
+  if (!exit_function) return std::unexpected(std::move(exit_function.error()));
+
+  ORRERY_TRY(cpu::install_signal_handlers(choice->policy));
+  std::vector<std::string> argv{"/app0/eboot.bin"};
+  argv.insert(argv.end(), line.arguments.begin(), line.arguments.end());
+#ifdef ORRERY_CONSOLE
+  if (link) link->start(console);
+#endif
+  auto first = cpu::GuestThread::start(process, {.entry = image->entry,
+                                                 .stack_size = kFirstStack,
+                                                 .name = "main",
+                                                 .program = cpu::ProgramArguments{std::move(argv), {*exit_function}}});
+  if (!first) return forward(std::move(first), "starting the title's first thread");
+  const cpu::RunEnd end = process.wait_for_end();
+  // A fault may have stopped a thread that held a lock of ours: the end must come all the same.
+  ::alarm(30);
+#ifdef ORRERY_CONSOLE
+  console.stop();
+  if (link) {
+    link->finish(end.exit_code);
+    const std::string refused = link->refusal_summary();
+    if (!refused.empty()) fmt::print(stderr, "[guest] refused by the GPU service:\n{}", refused);
+  }
+#endif
+  say_refusals(refusals);
+  std::fflush(nullptr);
+  // The title's threads may still use all of this.
+  ::_exit(end.exit_code);
+}
+
+}  // namespace orrery
