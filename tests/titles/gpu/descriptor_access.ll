@@ -1,4 +1,4 @@
-; Ways to use a V# that clang has no builtins for; pal_entry.py appends those that a kernel declares.
+; Ways to use a V# or T# that clang has no builtins for; pal_entry.py appends those that a kernel declares.
 define internal ptr addrspace(8) @descriptor_at(ptr addrspace(1) %table, i32 %index) alwaysinline {
   %a = ptrtoint ptr addrspace(1) %table to i64
   %t = inttoptr i64 %a to ptr addrspace(4)
@@ -31,6 +31,18 @@ define internal <4 x float> @load_typed(ptr addrspace(8) %b, i32 %index) alwaysi
   ret <4 x float> %r
 }
 
+define internal <4 x float> @load_image(<8 x i32> %t, i32 %x, i32 %y) alwaysinline {
+  %r = call <4 x float> @llvm.amdgcn.image.load.2d.v4f32.i32(i32 15, i32 %x, i32 %y, <8 x i32> %t, i32 0, i32 0)
+  ret <4 x float> %r
+}
+
+define internal void @store_image(float %value, <8 x i32> %t, i32 %x, i32 %y) alwaysinline {
+  call void @llvm.amdgcn.image.store.2d.f32.i32(float %value, i32 1, i32 %x, i32 %y, <8 x i32> %t, i32 0, i32 0)
+  ret void
+}
+
+declare <4 x float> @llvm.amdgcn.image.load.2d.v4f32.i32(i32 immarg, i32, i32, <8 x i32>, i32 immarg, i32 immarg)
+declare void @llvm.amdgcn.image.store.2d.f32.i32(float, i32 immarg, i32, i32, <8 x i32>, i32 immarg, i32 immarg)
 declare i32 @llvm.amdgcn.s.buffer.load.i32(<4 x i32>, i32, i32 immarg)
 declare <4 x float> @llvm.amdgcn.struct.ptr.buffer.load.v4f32(ptr addrspace(8), i32, i32, i32, i32 immarg)
 declare void @llvm.amdgcn.struct.ptr.buffer.store.v4f32(<4 x float>, ptr addrspace(8), i32, i32, i32, i32 immarg)

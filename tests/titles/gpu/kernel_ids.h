@@ -8,6 +8,7 @@
 
 #ifdef __AMDGCN__
 typedef __amdgpu_buffer_rsrc_t buffer;  // a V#: buffer descriptor, four SGPRs
+typedef uint8 image;                    // a T#: image descriptor, eight SGPRs
 #ifdef ORRERY_SGPR_ARGUMENTS
 #define SGPR_KERNEL __attribute__((always_inline))
 #define IDS , uint group_x, uint group_y, uint group_z, uint local_x, uint local_y, uint local_z
@@ -40,9 +41,13 @@ uint load_constant(buffer b, uint offset);
 float4 load_record(buffer b, uint index);
 void store_record(float4 value, buffer b, uint index);
 float4 load_typed(buffer b, uint index);
+// Texel of a 2D image; outside it loads give 0 and stores do nothing. Stores write one component.
+float4 load_image(image t, uint x, uint y);
+void store_image(float value, image t, uint x, uint y);
 #endif
 #else
 typedef constant uint* buffer;  // the V# itself
+typedef constant uint* image;
 #define SGPR_KERNEL kernel
 #define IDS
 uint orrery_group_id(uint dimension);
@@ -67,6 +72,10 @@ buffer orrery_descriptor_at(global const uint4* table, uint index);
 float4 orrery_load_record(buffer b, uint index);
 void orrery_store_record(float4 value, buffer b, uint index);
 float4 orrery_load_typed(buffer b, uint index);
+float4 orrery_load_image(image t, uint x, uint y);
+void orrery_store_image(float value, image t, uint x, uint y);
+#define load_image(t, x, y) orrery_load_image(t, x, y)
+#define store_image(value, t, x, y) orrery_store_image(value, t, x, y)
 #define descriptor_at(table, index) orrery_descriptor_at(table, index)
 #define load_constant(b, offset) orrery_buffer_load(b, offset)
 #define load_record(b, index) orrery_load_record(b, index)

@@ -42,6 +42,21 @@ float4 orrery_load_typed(buffer b, uint index) {
   return (float4)((v & 255) / 255.0f, (v >> 8 & 255) / 255.0f, (v >> 16 & 255) / 255.0f, (v >> 24) / 255.0f);
 }
 
+// Linear 2D images (T#, AMD's gfx10 headers) whose rows are a multiple of 256 bytes. Loads: 8_8_8_8_UNORM; stores: 32_FLOAT.
+static uint image_width(image t) { return (t[1] >> 30 | (t[2] & 0xfff) << 2) + 1; }
+static uint image_height(image t) { return (t[2] >> 14 & 0x3fff) + 1; }
+static ulong image_texel(image t, uint x, uint y) {
+  return ((ulong)t[0] << 8 | (ulong)(t[1] & 0xff) << 40) + ((ulong)y * image_width(t) + x) * 4;
+}
+float4 orrery_load_image(image t, uint x, uint y) {
+  if (x >= image_width(t) || y >= image_height(t)) return (float4)(0);
+  uint v = *(global const uint*)image_texel(t, x, y);
+  return (float4)((v & 255) / 255.0f, (v >> 8 & 255) / 255.0f, (v >> 16 & 255) / 255.0f, (v >> 24) / 255.0f);
+}
+void orrery_store_image(float value, image t, uint x, uint y) {
+  if (x < image_width(t) && y < image_height(t)) *(global float*)image_texel(t, x, y) = value;
+}
+
 #define ATOMIC(name, type, space, expression)                        \
   type OVERLOADED name(volatile space type* p, type value) {         \
     type old = *p;                                                   \

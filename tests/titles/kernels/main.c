@@ -93,7 +93,8 @@ static int run_case(struct gpu_queue* gpu, const struct options* options, const 
     printf("kernels: %s: the table's arguments are not understood\n", c->name);
     return EXIT_USAGE;
   }
-  unsigned char *cpu = malloc(p.layout.total), *before = malloc(p.layout.total);
+  // Aligned as GPU memory is: a T# counts in 256 bytes.
+  unsigned char *cpu = memalign(256, p.layout.total), *before = malloc(p.layout.total);
   if (!cpu || !before) {
     printf("kernels: %s: out of memory\n", c->name);
     return EXIT_NO_GPU;

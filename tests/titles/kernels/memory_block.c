@@ -130,6 +130,20 @@ static void describe(unsigned words[4], const struct argument* a, const unsigned
   words[3] = 0xfac | format << 12 | 1u << 24 | (stride ? 0u : 3u << 28);
 }
 
+// A T# of a square 2D image (AMD's gfx10 headers): base in 256 bytes, format, sizes less one, linear, identity swizzle.
+// Its rows must be a multiple of 256 bytes, which is what the hardware takes for the pitch.
+static void describe_image(unsigned words[8], const struct argument* a, const unsigned char* at) {
+  unsigned long address = (unsigned long)at >> 8;
+  unsigned side = 1;
+  while ((unsigned long)side * side < a->count) side++;
+  unsigned format = a->element == ELEMENT_RGBA8 ? 56 : 22;
+  memset(words, 0, 32);
+  words[0] = (unsigned)address;
+  words[1] = (unsigned)(address >> 32) | format << 20 | ((side - 1) & 3) << 30;
+  words[2] = (side - 1) >> 2 | (side - 1) << 14 | 1u << 31;
+  words[3] = 0xfac | 9u << 28;
+}
+
 // Descriptors of the table's buffers, in order.
 static void fill_descriptors(unsigned char* block, const struct argument* arguments, int count,
                              const struct block_layout* layout, int table) {
@@ -173,6 +187,10 @@ int write_arguments(unsigned char* out, const struct gpu_kernel* kernel, const s
       memcpy(out + to->offset, &arguments[i].value, 4);
     } else if (to->kind == GPU_POINTER) {
       memcpy(out + to->offset, &address, 8);
+    } else if (to->kind == GPU_IMAGE) {
+      unsigned words[8];
+      describe_image(words, &arguments[i], block + layout->offset[i]);
+      memcpy(out + to->offset, words, 32);
     } else {
       unsigned words[4];
       describe(words, &arguments[i], block + layout->offset[i], layout->bytes[i]);

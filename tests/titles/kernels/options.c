@@ -37,7 +37,7 @@ int read_options(int argc, char** argv, struct options* out) {
       out->list = 1;
     } else if (!strcmp(option, "--help")) {
       puts(kUsage);
-      return 0;
+      exit(0);
     } else {
       const char* value = i + 1 < argc ? argv[++i] : 0;
       int chosen = 0;

@@ -36,7 +36,7 @@ int read_settings(int argc, char** argv, struct settings* out) {
       out->gpu_flip = 1;
     } else if (!strcmp(option, "--help")) {
       puts(kUsage);
-      return 0;
+      exit(0);
     } else if (!strcmp(option, "--frames") && value) {
       char* end = 0;
       out->frames = strtoul(value, &end, 10);
