@@ -1,4 +1,4 @@
-// A program in SSA form over the structured graph. Plain arrays: an instruction is 16 bytes, its operands lie in one
+// A program in SSA form over the structured graph. Plain arrays: an instruction is 20 bytes, its operands lie in one
 // pool.
 #pragma once
 
@@ -16,7 +16,7 @@ struct Inst {
   Op op = Op::undefined;
   Type type = Type::none;
   bool per_lane = false;
-  uint8_t count = 0;     // operands
+  uint32_t count = 0;  // operands
   uint32_t first = 0;    // of the operands in the pool; constants: high 32 bits
   uint32_t imm = 0;      // index or immediate; constants: low 32 bits; memory: index of the Access
   uint32_t block = ~0u;  // block it is in; ~0 for constants and undefined values
