@@ -1,0 +1,27 @@
+// Emitter::conditional, for the files that write memory accesses.
+#pragma once
+
+#include "gpu-service/shader/spirv/emitter.hpp"
+
+namespace orrery::shader::spirv {
+
+template <class Body>
+Emitter::Results Emitter::conditional(Id condition, Id type, uint32_t count, Body body) {
+  if (condition == 0) return body();
+  const Id before = current_label_, then = module_.new_id(), merge = module_.new_id();
+  code(spv::OpSelectionMerge, {merge, 0});
+  code(spv::OpBranchConditional, {condition, then, merge});
+  label(then);
+  Results results = body();
+  const Id last = current_label_;
+  code(spv::OpBranch, {merge});
+  label(merge);
+  for (uint32_t n = 0; n < count; ++n) {
+    const Id joined = module_.new_id();
+    code(spv::OpPhi, {type, joined, results[n], last, module_.null(type), before});
+    results[n] = joined;
+  }
+  return results;
+}
+
+}  // namespace orrery::shader::spirv

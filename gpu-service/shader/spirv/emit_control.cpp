@@ -1,0 +1,75 @@
+// Blocks, phis and terminators. A loop's header holds only phis and the merge, so that what follows may split into several blocks.
+#include "gpu-service/shader/spirv/emitter.hpp"
+
+namespace orrery::shader::spirv {
+
+using cfg::MergeKind;
+using cfg::TerminatorKind;
+using ir::Op;
+
+void Emitter::emit_block(uint32_t block) {
+  const ir::Block& b = f_.blocks[block];
+  const cfg::StructuredBlock& shape = f_.graph->blocks[block];
+  label(block_label_[block]);
+  emit_phis(block);
+  if (shape.merge == MergeKind::loop) {
+    const Id body = module_.new_id();
+    code(spv::OpLoopMerge, {block_label_[shape.merge_block], block_label_[shape.continue_block], 0});
+    code(spv::OpBranch, {body});
+    label(body);
+  }
+  for (const uint32_t inst : b.body) emit_inst(inst);
+  exit_label_[block] = current_label_;
+  emit_terminator(block);
+}
+
+// The labels of predecessors behind this block are not known yet (their last SPIR-V block), so phis are patched when all are.
+void Emitter::emit_phis(uint32_t block) {
+  const ir::Block& b = f_.blocks[block];
+  for (const uint32_t phi : b.phis) {
+    const ir::Inst& i = f_.insts[phi];
+    for (uint32_t slot = 0; slot < slots(i); ++slot) {
+      code_->push_back(((i.count * 2 + 3) << 16) | static_cast<uint32_t>(spv::OpPhi));
+      code_->push_back(module_.type(i.type));
+      code_->push_back(define(phi, slot));
+      for (uint32_t n = 0; n < i.count; ++n) {
+        code_->push_back(id(f_.operands[i.first + n], slot));
+        const uint32_t from = b.predecessors[n];
+        if (from >= block) later_.push_back({code_->size(), from});
+        code_->push_back(exit_label_[from]);
+      }
+    }
+  }
+}
+
+void Emitter::emit_terminator(uint32_t block) {
+  const ir::Block& b = f_.blocks[block];
+  const cfg::StructuredBlock& shape = f_.graph->blocks[block];
+  auto target = [&](size_t n) { return block_label_[shape.targets[n]]; };
+  if (shape.merge == MergeKind::selection) code(spv::OpSelectionMerge, {block_label_[shape.merge_block], 0});
+  switch (shape.terminator) {
+    case TerminatorKind::end: code(spv::OpReturn, {}); break;
+    case TerminatorKind::jump: code(spv::OpBranch, {target(0)}); break;
+    case TerminatorKind::branch: {
+      ir::Value condition = b.condition;
+      bool swapped = false;
+      while (f_.at(condition).op == Op::inot) {
+        condition = f_.args(condition)[0];
+        swapped = !swapped;
+      }
+      code(spv::OpBranchConditional, {id(condition, 0), target(swapped), target(!swapped)});
+      break;
+    }
+    case TerminatorKind::route: {
+      Words words;
+      for (size_t n = 0; n < shape.values.size(); ++n) {
+        words.push_back(shape.values[n]);
+        words.push_back(target(n));
+      }
+      put(*code_, spv::OpSwitch, {id(b.condition, 0), target(shape.targets.size() - 1)}, words);
+      break;
+    }
+  }
+}
+
+}  // namespace orrery::shader::spirv

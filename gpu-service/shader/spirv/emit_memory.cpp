@@ -1,0 +1,198 @@
+// Memory operations: each slot's access stands in its own `if (lane takes part)`, so nothing is touched speculatively.
+#include "gpu-service/shader/spirv/conditional.hpp"
+
+namespace orrery::shader::spirv {
+
+using ir::Access;
+using ir::Op;
+using ir::Space;
+using ir::Type;
+
+Id Emitter::device_pointer(Id address, Id pointed) {
+  module_.capability(spv::CapabilityPhysicalStorageBufferAddresses);
+  return value(spv::OpConvertUToPtr, module_.pointer(spv::StorageClassPhysicalStorageBuffer, pointed), {address});
+}
+
+Id Emitter::load_device(Id address, Type type, bool fresh) {
+  const Id pointed = module_.type(type);
+  const Id pointer = device_pointer(address, pointed);
+  const uint32_t access = spv::MemoryAccessAlignedMask | (fresh ? static_cast<uint32_t>(spv::MemoryAccessVolatileMask) : 0u);
+  return value(spv::OpLoad, pointed, {pointer, access, ir::bits_of(type) / 8});
+}
+
+void Emitter::store_device(Id address, Type type, Id data) {
+  const Id pointer = device_pointer(address, module_.type(type));
+  code(spv::OpStore, {pointer, data, spv::MemoryAccessAlignedMask, ir::bits_of(type) / 8});
+}
+
+void Emitter::finish_load(uint32_t inst, const ir::Inst& i, uint32_t slot, const Results& results) {
+  const uint32_t count = components(i);
+  if (start_[inst] == ~0u) {
+    start_[inst] = static_cast<uint32_t>(ids_.size());
+    ids_.resize(ids_.size() + slots(i) * count, 0);
+  }
+  for (uint32_t n = 0; n < count; ++n) {
+    Id& known = ids_[start_[inst] + slot * count + n];
+    if (known) {  // a loop's phi has named it already
+      code(spv::OpCopyObject, {module_.type(i.type), known, results[n]});
+    } else {
+      known = results[n];
+    }
+  }
+}
+
+bool Emitter::emit_memory(uint32_t inst, const ir::Inst& i) {
+  switch (i.op) {
+    case Op::load:
+    case Op::store:
+    case Op::atomic: break;
+    case Op::buffer_size: alias(inst, 0, bound_info(i.imm)[1]); return true;
+    case Op::group_barrier:
+    case Op::memory_barrier:
+    case Op::wave_fence: emit_barrier(i); return true;
+    case Op::wave_wait: return true;
+    default: return false;
+  }
+  const Access& a = f_.accesses[i.imm];
+  bool per_lane = i.per_lane;
+  for (ir::Value v : f_.args(i)) per_lane |= f_.insts[v.id].per_lane;
+  for (uint32_t slot = 0; slot < (per_lane ? k_ : 1); ++slot) {
+    switch (a.space) {
+      case Space::guest: emit_guest(inst, i, a, slot); break;
+      case Space::buffer: emit_buffer(inst, i, a, slot); break;
+      case Space::lds: emit_lds(inst, i, a, slot); break;
+      case Space::scratch: emit_scratch(inst, i, a, slot); break;
+    }
+  }
+  return true;
+}
+
+void Emitter::emit_barrier(const ir::Inst& i) {
+  const uint32_t all = spv::MemorySemanticsAcquireReleaseMask | spv::MemorySemanticsUniformMemoryMask |
+                        spv::MemorySemanticsWorkgroupMemoryMask;
+  if (i.op == Op::group_barrier) {
+    code(spv::OpControlBarrier, {u32(spv::ScopeWorkgroup), u32(spv::ScopeWorkgroup), u32(all)});
+  } else if (i.op == Op::memory_barrier) {
+    // A lockstep device (a CPU) keeps its stores in order; its barriers would make waves wait for each other.
+    if (o_.host.lockstep_subgroups) return;
+    code(spv::OpMemoryBarrier, {u32(spv::ScopeDevice), u32(spv::MemorySemanticsAcquireReleaseMask | spv::MemorySemanticsUniformMemoryMask)});
+  } else if (!o_.host.lockstep_subgroups && subgroup_ > 1) {
+    code(spv::OpControlBarrier, {u32(spv::ScopeSubgroup), u32(spv::ScopeSubgroup), u32(all)});
+  }
+}
+
+Id Emitter::atomic_on(const Access& a, Id pointer, Type type, Id data, Id compare) {
+  const Id t = module_.type(type);
+  const Id scope = u32(a.space == Space::lds ? spv::ScopeWorkgroup : spv::ScopeDevice), relaxed = u32(0);
+  if (type == Type::u64) module_.capability(spv::CapabilityInt64Atomics);
+  spv::Op op = spv::OpNop;
+  switch (a.atomic) {
+    case ir::AtomicOp::swap: op = spv::OpAtomicExchange; break;
+    case ir::AtomicOp::add: op = spv::OpAtomicIAdd; break;
+    case ir::AtomicOp::sub: op = spv::OpAtomicISub; break;
+    case ir::AtomicOp::umin: op = spv::OpAtomicUMin; break;
+    case ir::AtomicOp::smin: op = spv::OpAtomicSMin; break;
+    case ir::AtomicOp::umax: op = spv::OpAtomicUMax; break;
+    case ir::AtomicOp::smax: op = spv::OpAtomicSMax; break;
+    case ir::AtomicOp::iand: op = spv::OpAtomicAnd; break;
+    case ir::AtomicOp::ior: op = spv::OpAtomicOr; break;
+    case ir::AtomicOp::ixor: op = spv::OpAtomicXor; break;
+    case ir::AtomicOp::compare_swap:
+      return value(spv::OpAtomicCompareExchange, t, {pointer, scope, relaxed, relaxed, data, compare});
+    default: break;
+  }
+  if (op != spv::OpNop) return value(op, t, {pointer, scope, relaxed, data});
+  // The rest as a compare-and-swap loop.
+  const Id before = current_label_, header = module_.new_id(), body = module_.new_id(), next = module_.new_id(), merge = module_.new_id();
+  const Id first = value(spv::OpAtomicLoad, t, {pointer, scope, relaxed});
+  code(spv::OpBranch, {header});
+  label(header);
+  const Id old = module_.new_id(), seen = module_.new_id();
+  code(spv::OpPhi, {t, old, first, before, seen, next});
+  code(spv::OpLoopMerge, {merge, next, 0});
+  code(spv::OpBranch, {body});
+  label(body);
+  const Id one = module_.constant(type, 1), zero = module_.constant(type, 0);
+  Id made = 0;
+  const Type real = type == Type::u64 ? Type::f64 : Type::f32;
+  if (a.atomic == ir::AtomicOp::inc) {
+    const Id wraps = value(spv::OpUGreaterThanEqual, bool_type(), {old, data});
+    made = select(t, wraps, zero, value(spv::OpIAdd, t, {old, one}));
+  } else if (a.atomic == ir::AtomicOp::dec) {
+    const Id none = value(spv::OpIEqual, bool_type(), {old, zero});
+    const Id above = value(spv::OpUGreaterThan, bool_type(), {old, data});
+    made = select(t, value(spv::OpLogicalOr, bool_type(), {none, above}), data, value(spv::OpISub, t, {old, one}));
+  } else {
+    const Id rt = module_.type(real);
+    const Id x = value(spv::OpBitcast, rt, {old}), y = value(spv::OpBitcast, rt, {data});
+    Id z = 0;
+    if (a.atomic == ir::AtomicOp::fadd) {
+      z = value(spv::OpFAdd, rt, {x, y});
+      module_.decorate(z, spv::DecorationNoContraction);
+      made = value(spv::OpBitcast, t, {z});
+    } else {
+      // A NaN in memory loses, a NaN operand leaves memory alone: a compare that is false when unordered picks the other.
+      const bool minimum = a.atomic == ir::AtomicOp::fmin;
+      const Id better = value(minimum ? spv::OpFOrdLessThan : spv::OpFOrdGreaterThan, bool_type(), {y, x});
+      const Id is_nan = value(spv::OpIsNan, bool_type(), {x});
+      made = select(t, value(spv::OpLogicalOr, bool_type(), {better, is_nan}), data, old);
+    }
+  }
+  const Id swapped = value(spv::OpAtomicCompareExchange, t, {pointer, scope, relaxed, relaxed, made, old});
+  code(spv::OpCopyObject, {t, seen, swapped});
+  code(spv::OpBranchConditional, {value(spv::OpIEqual, bool_type(), {seen, old}), merge, next});
+  label(next);
+  code(spv::OpBranch, {header});
+  label(merge);
+  return seen;
+}
+
+// Guest addresses through the page table, by the module's routines.
+void Emitter::emit_guest(uint32_t inst, const ir::Inst& i, const Access& a, uint32_t slot) {
+  uses_page_table_ = true;
+  const auto args = f_.args(i);
+  const Id lanes = f_.at(args[0]).op == Op::constant ? 0 : id(args[0], slot);
+  const Id wide = module_.type(Type::u64);
+  const Id where = u32(a.instruction * 2 + (i.op == Op::load ? 0 : 1));
+  auto address = [&] {
+    const Id base = id(args[1], slot);
+    if (a.offset == 0) return base;
+    return value(spv::OpIAdd, wide, {base, module_.u64(static_cast<uint64_t>(static_cast<int64_t>(a.offset)))});
+  };
+  if (i.op == Op::load) {
+    const uint32_t n = a.components;
+    const auto r = a.bytes == 1   ? Routine::load_byte
+                   : a.bytes == 2 ? Routine::load_half
+                                  : static_cast<Routine>(static_cast<uint32_t>(Routine::load_1) + n - 1);
+    finish_load(inst, i, slot, conditional(lanes, uint_type(), n, [&]() -> Results {
+                  const Id type = n == 1 ? uint_type() : module_.vector(uint_type(), n);
+                  const Id loaded = value(spv::OpFunctionCall, type, {routine(r), address(), where});
+                  if (n == 1) return {loaded};
+                  Results parts{};
+                  for (uint32_t c = 0; c < n; ++c) parts[c] = value(spv::OpCompositeExtract, uint_type(), {loaded, c});
+                  return parts;
+                }));
+  } else if (i.op == Op::store) {
+    const uint32_t n = a.components;
+    const auto r = a.bytes == 1   ? Routine::store_byte
+                   : a.bytes == 2 ? Routine::store_half
+                                  : static_cast<Routine>(static_cast<uint32_t>(Routine::store_1) + n - 1);
+    conditional(lanes, 0, 0, [&]() -> Results {
+      Words words = {module_.void_type(), module_.new_id(), routine(r), address(), where};
+      for (uint32_t c = 0; c < n; ++c) words.push_back(id(args[2 + c], slot));
+      put(*code_, spv::OpFunctionCall, {}, words);
+      return {};
+    });
+  } else {
+    const Id type = module_.type(i.type);
+    finish_load(inst, i, slot, conditional(lanes, type, 1, [&]() -> Results {
+                  const Id found = value(spv::OpFunctionCall, wide, {routine(Routine::locate_write), address(), where});
+                  const Id present = value(spv::OpINotEqual, bool_type(), {found, module_.u64(0)});
+                  return conditional(present, type, 1, [&]() -> Results {
+                    return {atomic_on(a, device_pointer(found, type), i.type, id(args[2], slot), args.size() > 3 ? id(args[3], slot) : 0)};
+                  });
+                }));
+  }
+}
+
+}  // namespace orrery::shader::spirv

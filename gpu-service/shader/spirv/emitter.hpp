@@ -1,0 +1,142 @@
+// IR to SPIR-V for one lane layout: a uniform value is one id, a per-lane value is k ids (slot j of an invocation is lane
+// j * subgroup + SubgroupLocalInvocationId).
+#pragma once
+
+#include "gpu-service/shader/ir/function.hpp"
+#include "gpu-service/shader/spirv/module.hpp"
+#include "gpu-service/shader/translate.hpp"
+
+namespace orrery::shader::spirv {
+
+// Functions of the module that memory accesses call, made when first used.
+enum class Routine : uint8_t {
+  escape,           // void(u64 address, u32 where)
+  locate_read,      // u64 device address(u64 guest address, u32 where), 0: absent
+  locate_write,
+  load_byte,        // u32(u64 address, u32 where)
+  load_half,
+  load_1,           // u32(u64 address, u32 where)
+  load_2,           // vec(u64 address, u32 where)
+  load_3,
+  load_4,
+  store_byte,       // void(u64 address, u32 where, u32 value)
+  store_half,
+  store_1,
+  store_2,          // void(u64 address, u32 where, u32 values...)
+  store_3,
+  store_4,
+  fma_16,           // f(f, f, f), where the device does not fuse
+  fma_32,
+  fma_64,
+  count,
+};
+
+class Emitter {
+ public:
+  // Members of the push constant block.
+  enum : uint32_t { kUserData, kPageTable, kEscapes, kBoundInfo, kScratch, kFirstGroup, kThreads, kMemberCount };
+  Emitter(const ir::Function& function, const TranslateOptions& options);
+  std::expected<shader::Module, std::vector<ShaderRefusal>> emit();
+
+ private:
+  friend class RoutineWriter;
+  // Ids.
+  Id id(ir::Value v, uint32_t slot);
+  Id define(uint32_t inst, uint32_t slot, uint32_t component = 0);  // result id of an instruction being emitted
+  void alias(uint32_t inst, uint32_t slot, Id to);                  // the value is an id that exists
+  uint32_t slots(const ir::Inst& inst) const { return inst.per_lane ? k_ : 1; }
+  uint32_t components(const ir::Inst& inst) const;
+  Id type_of(ir::Value v) { return module_.type(f_.type(v)); }
+
+  // Code.
+  void code(spv::Op op, std::initializer_list<uint32_t> operands) { put(*code_, op, operands); }
+  Id value(spv::Op op, Id type, std::initializer_list<uint32_t> operands);  // a new id holding op's result
+  Id extended(uint32_t instruction, Id type, std::initializer_list<uint32_t> operands);
+  void label(Id id);
+  Id select(Id type, Id condition, Id a, Id b) { return value(spv::OpSelect, type, {condition, a, b}); }
+  Id binary(spv::Op op, Id a, Id b) { return value(op, module_.type(ir::Type::u32), {a, b}); }
+  Id u32(uint32_t v) { return module_.u32(v); }
+  Id uint_type() { return module_.type(ir::Type::u32); }
+  Id bool_type() { return module_.type(ir::Type::b1); }
+
+  // Families.
+  void emit_block(uint32_t block);
+  void emit_terminator(uint32_t block);
+  void emit_phis(uint32_t block);
+  void emit_inst(uint32_t inst);
+  bool emit_arithmetic(uint32_t inst, const ir::Inst& i);
+  bool emit_float(uint32_t inst, const ir::Inst& i);
+  bool emit_lanes(uint32_t inst, const ir::Inst& i);
+  bool emit_place(uint32_t inst, const ir::Inst& i);
+  bool emit_memory(uint32_t inst, const ir::Inst& i);
+  void emit_guest(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
+  void emit_lds(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
+  void emit_buffer(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
+  void emit_scratch(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
+  // `if (condition) {body}`: ids of type `type` that body answers, 0 where it did not run. No condition (0): always.
+  using Results = std::array<Id, 4>;
+  template <class Body>
+  Results conditional(Id condition, Id type, uint32_t count, Body body);
+  void finish_load(uint32_t inst, const ir::Inst& i, uint32_t slot, const Results& results);
+  Id atomic_on(const ir::Access& a, Id pointer, ir::Type type, Id data, Id compare);
+  Id device_pointer(Id address, Id pointed);                    // physical storage buffer pointer of a device address
+  Id load_device(Id address, ir::Type type, bool fresh = false);  // naturally aligned
+  void store_device(Id address, ir::Type type, Id data);
+  std::array<Id, 2> bound_info(uint32_t binding);               // delta, size
+  void emit_barrier(const ir::Inst& i);
+
+  // Entry state, in front of the entry block.
+  Id in_prelude(auto make) {
+    Words* const saved = code_;
+    code_ = &prelude_;
+    const Id result = make();
+    code_ = saved;
+    return result;
+  }
+  Id sublane();             // SubgroupLocalInvocationId, 0 when the wave is one invocation
+  Id wave_in_group();
+  Id group_id(uint32_t dimension);
+  Id linear_group();        // within this dispatch call, without first_group
+  Id thread_in_group(uint32_t slot);
+  Id local_id(uint32_t dimension, uint32_t slot);
+  Id thread_exists(uint32_t slot);
+  Id lane(uint32_t slot);
+  Id push(uint32_t member, uint32_t index = 0);       // u32, or u64 for the addresses; once, in the prelude
+  Id push_here(uint32_t member, uint32_t index = 0);  // loaded where the code stands
+  Id ballot_word(ir::Value v, uint32_t word);
+  Id subgroup_ballot(Id b);
+  Id shuffle_from(ir::Value v, Id subgroup_lane, Id source_slot, Id type, bool uniform_lane);
+
+  Id routine(Routine r);
+  Id workgroup_array();
+  Id buffer_variable(uint32_t binding, uint32_t bytes);
+  void refuse(uint32_t offset, std::string reason);
+
+  const ir::Function& f_;
+  const TranslateOptions& o_;
+  const uint32_t k_, subgroup_;
+  Module module_;
+  Words main_, prelude_, routines_;
+  Words* code_ = &main_;
+  std::vector<uint32_t> start_;    // first entry of a value in ids_, ~0: none yet
+  std::vector<Id> ids_;
+  std::vector<Id> block_label_, exit_label_;  // per IR block: its label and the label of its last SPIR-V block
+  struct Later {
+    size_t at;       // word in main_ that becomes the exit label of `block`
+    uint32_t block;
+  };
+  std::vector<Later> later_;
+  Id current_label_ = 0;
+  std::array<Id, static_cast<size_t>(Routine::count)> routine_{};
+  std::vector<ShaderRefusal> refusals_;
+
+  Id push_variable_ = 0, workgroup_ = 0;
+  std::vector<std::array<Id, 4>> buffer_variables_;  // per binding: u8, u16, u32, u64 view
+  std::array<Id, 4> buffer_blocks_{};
+  std::unordered_map<uint32_t, Id> entry_;           // cached prelude values
+  bool uses_page_table_ = false, uses_scratch_ = false;
+  std::vector<BoundBuffer> bound_;
+  uint32_t waves_ = 1, threads_ = 1, lds_dwords_ = 0;
+};
+
+}  // namespace orrery::shader::spirv

@@ -1,0 +1,345 @@
+// The module's own functions: the walk through the device page table, loads and stores on top of it, and fused multiply-add for
+// devices that round twice.
+#include <spirv/unified1/GLSL.std.450.h>
+
+#include "gpu-service/shader/spirv/conditional.hpp"
+
+namespace orrery::shader::spirv {
+
+using ir::Type;
+
+// Writes one function: parameters have been declared by the caller through begin().
+class RoutineWriter {
+ public:
+  RoutineWriter(Emitter& emitter, Routine which) : e(emitter), m(emitter.module_), which_(which) {}
+  Id write();
+
+ private:
+  void begin(Id result, std::initializer_list<Id> parameters);
+  void end();
+  Id u32() { return m.type(Type::u32); }
+  Id u64() { return m.type(Type::u64); }
+  Id wide(Id v) { return e.value(spv::OpUConvert, u64(), {v}); }
+  Id narrow(Id v) { return e.value(spv::OpUConvert, u32(), {v}); }
+  Id add64(Id a, uint64_t b) { return b ? e.value(spv::OpIAdd, u64(), {a, m.u64(b)}) : a; }
+  Id call(Routine r, Id type, std::initializer_list<Id> args) {
+    const Id target = e.routine(r);
+    const Id result = m.new_id();
+    put(*e.code_, spv::OpFunctionCall, {type, result, target}, {args.begin(), args.size()});
+    return result;
+  }
+  Id present(Id address) { return e.value(spv::OpINotEqual, e.bool_type(), {address, m.u64(0)}); }
+  // The access of `bytes` at address is aligned to `alignment` and does not leave its page.
+  Id simple(Id address, uint32_t alignment, uint32_t bytes);
+
+  void escape();
+  void locate(bool write);
+  void load_byte();
+  void load_half();
+  void load(uint32_t dwords);
+  void store_narrow(uint32_t bytes);
+  void store(uint32_t dwords);
+  void fma(Type type);
+
+  Emitter& e;
+  Module& m;
+  Routine which_;
+  Id id_ = 0;
+  std::array<Id, 8> p{};
+  Words own_;
+};
+
+void RoutineWriter::begin(Id result, std::initializer_list<Id> parameters) {
+  id_ = m.new_id();
+  put(own_, spv::OpFunction, {result, id_, 0, m.function_type(result, parameters)});
+  size_t n = 0;
+  for (Id type : parameters) put(own_, spv::OpFunctionParameter, {type, p[n++] = m.new_id()});
+  e.label(m.new_id());
+}
+
+void RoutineWriter::end() { put(own_, spv::OpFunctionEnd, {}); }
+
+Id RoutineWriter::write() {
+  Words* const code = std::exchange(e.code_, &own_);
+  const Id label = e.current_label_;
+  switch (which_) {
+    case Routine::escape: escape(); break;
+    case Routine::locate_read: locate(false); break;
+    case Routine::locate_write: locate(true); break;
+    case Routine::load_byte: load_byte(); break;
+    case Routine::load_half: load_half(); break;
+    case Routine::load_1: load(1); break;
+    case Routine::load_2: load(2); break;
+    case Routine::load_3: load(3); break;
+    case Routine::load_4: load(4); break;
+    case Routine::store_byte: store_narrow(1); break;
+    case Routine::store_half: store_narrow(2); break;
+    case Routine::store_1: store(1); break;
+    case Routine::store_2: store(2); break;
+    case Routine::store_3: store(3); break;
+    case Routine::store_4: store(4); break;
+    case Routine::fma_16: fma(Type::f16); break;
+    case Routine::fma_32: fma(Type::f32); break;
+    case Routine::fma_64: fma(Type::f64); break;
+    case Routine::count: break;
+  }
+  end();
+  e.code_ = code;
+  e.current_label_ = label;
+  e.routines_.insert(e.routines_.end(), own_.begin(), own_.end());
+  return id_;
+}
+
+// The first access outside the map is described, all are counted.
+void RoutineWriter::escape() {
+  begin(m.void_type(), {u64(), u32()});
+  const Id report = e.push_here(Emitter::kEscapes);
+  const Id counter = e.device_pointer(report, u32());
+  const Id before = e.value(spv::OpAtomicIAdd, u32(), {counter, m.u32(spv::ScopeDevice), m.u32(0), m.u32(1)});
+  const Id first = e.value(spv::OpIEqual, e.bool_type(), {before, m.u32(0)});
+  e.conditional(first, 0, 0, [&]() -> Emitter::Results {
+    auto word = [&](uint32_t offset, Id v) { e.store_device(add64(report, offset), Type::u32, v); };
+    word(4, e.binary(spv::OpShiftRightLogical, p[1], m.u32(1)));
+    word(8, narrow(p[0]));
+    word(12, narrow(e.value(spv::OpShiftRightLogical, u64(), {p[0], m.u32(32)})));
+    word(16, e.binary(spv::OpBitwiseAnd, p[1], m.u32(1)));
+    return {};
+  });
+  e.code(spv::OpReturn, {});
+}
+
+void RoutineWriter::locate(bool write) {
+  begin(u64(), {u64(), u32()});
+  const Id table = e.push_here(Emitter::kPageTable);
+  const Id high = e.value(spv::OpShiftRightLogical, u64(), {p[0], m.u32(kAddressBits)});
+  const Id low = e.value(spv::OpIEqual, e.bool_type(), {high, m.u64(0)});
+  const Id found = e.conditional(low, u64(), 1, [&]() -> Emitter::Results {
+    const Id first = e.value(spv::OpShiftRightLogical, u64(), {p[0], m.u32(kLevel1Shift)});
+    const Id first_at = e.value(spv::OpIAdd, u64(), {table, e.value(spv::OpShiftLeftLogical, u64(), {first, m.u32(3)})});
+    const Id second = e.load_device(first_at, Type::u64);
+    return e.conditional(present(second), u64(), 1, [&]() -> Emitter::Results {
+      const Id page = e.value(spv::OpShiftRightLogical, u64(), {p[0], m.u32(kPageBits)});
+      const Id index = e.value(spv::OpBitwiseAnd, u64(), {page, m.u64(2047)});
+      const Id entry = e.value(spv::OpIAdd, u64(), {second, e.value(spv::OpShiftLeftLogical, u64(), {index, m.u32(4)})});
+      return {e.load_device(add64(entry, write ? 8 : 0), Type::u64)};
+    });
+  })[0];
+  const Id there = present(found);
+  const Id absent = e.value(spv::OpLogicalNot, e.bool_type(), {there});
+  e.conditional(absent, 0, 0, [&]() -> Emitter::Results {
+    call(Routine::escape, m.void_type(), {p[0], p[1]});
+    return {};
+  });
+  const Id within = e.value(spv::OpBitwiseAnd, u64(), {p[0], m.u64((1u << kPageBits) - 1)});
+  const Id sum = e.value(spv::OpIAdd, u64(), {found, within});
+  e.code(spv::OpReturnValue, {e.select(u64(), there, sum, m.u64(0))});
+}
+
+Id RoutineWriter::simple(Id address, uint32_t alignment, uint32_t bytes) {
+  const Id low = e.binary(spv::OpBitwiseAnd, narrow(address), m.u32((1u << kPageBits) - 1));
+  const Id odd = e.binary(spv::OpBitwiseAnd, low, m.u32(alignment - 1));
+  const Id aligned = e.value(spv::OpIEqual, e.bool_type(), {odd, m.u32(0)});
+  if (alignment == bytes) return aligned;
+  const Id inside = e.value(spv::OpULessThanEqual, e.bool_type(), {low, m.u32((1u << kPageBits) - bytes)});
+  return e.value(spv::OpLogicalAnd, e.bool_type(), {aligned, inside});
+}
+
+// A byte is cut from its dword: device loads are of whole dwords, and a dword never leaves a page.
+void RoutineWriter::load_byte() {
+  begin(u32(), {u64(), u32()});
+  const Id at = call(Routine::locate_read, u64(), {p[0], p[1]});
+  const Id result = e.conditional(present(at), u32(), 1, [&]() -> Emitter::Results {
+    const Id dword = e.load_device(e.value(spv::OpBitwiseAnd, u64(), {at, m.u64(~3ull)}), Type::u32);
+    const Id shift = e.binary(spv::OpShiftLeftLogical, e.binary(spv::OpBitwiseAnd, narrow(at), m.u32(3)), m.u32(3));
+    return {e.binary(spv::OpBitwiseAnd, e.binary(spv::OpShiftRightLogical, dword, shift), m.u32(255))};
+  })[0];
+  e.code(spv::OpReturnValue, {result});
+}
+
+void RoutineWriter::load_half() {
+  begin(u32(), {u64(), u32()});
+  const Id aligned = simple(p[0], 2, 2);
+  const Id fast = e.conditional(aligned, u32(), 1, [&]() -> Emitter::Results {
+    const Id at = call(Routine::locate_read, u64(), {p[0], p[1]});
+    return e.conditional(present(at), u32(), 1, [&]() -> Emitter::Results {
+      const Id dword = e.load_device(e.value(spv::OpBitwiseAnd, u64(), {at, m.u64(~3ull)}), Type::u32);
+      const Id shift = e.binary(spv::OpShiftLeftLogical, e.binary(spv::OpBitwiseAnd, narrow(at), m.u32(2)), m.u32(3));
+      return {e.binary(spv::OpBitwiseAnd, e.binary(spv::OpShiftRightLogical, dword, shift), m.u32(0xffff))};
+    });
+  })[0];
+  const Id slow = e.conditional(e.value(spv::OpLogicalNot, e.bool_type(), {aligned}), u32(), 1, [&]() -> Emitter::Results {
+    const Id a = call(Routine::load_byte, u32(), {p[0], p[1]}), b = call(Routine::load_byte, u32(), {add64(p[0], 1), p[1]});
+    return {e.binary(spv::OpBitwiseOr, a, e.binary(spv::OpShiftLeftLogical, b, m.u32(8)))};
+  })[0];
+  e.code(spv::OpReturnValue, {e.binary(spv::OpBitwiseOr, fast, slow)});
+}
+
+void RoutineWriter::load(uint32_t dwords) {
+  const Id type = dwords == 1 ? u32() : m.vector(u32(), dwords);
+  begin(type, {u64(), u32()});
+  const Id aligned = simple(p[0], 4, dwords * 4);
+  auto joined = [&](const Emitter::Results& parts) {
+    if (dwords == 1) return parts[0];
+    const Id result = m.new_id();
+    put(*e.code_, spv::OpCompositeConstruct, {type, result}, {parts.data(), dwords});
+    return result;
+  };
+  const Id before = e.current_label_, fast = m.new_id(), slow = m.new_id(), merge = m.new_id();
+  static_cast<void>(before);
+  e.code(spv::OpSelectionMerge, {merge, 0});
+  e.code(spv::OpBranchConditional, {aligned, fast, slow});
+  e.label(fast);
+  const Id at = call(Routine::locate_read, u64(), {p[0], p[1]});
+  const Id quick = e.conditional(present(at), type, 1, [&]() -> Emitter::Results {
+    Emitter::Results parts{};
+    for (uint32_t n = 0; n < dwords; ++n) parts[n] = e.load_device(add64(at, n * 4), Type::u32);
+    return {joined(parts)};
+  })[0];
+  const Id fast_end = e.current_label_;
+  e.code(spv::OpBranch, {merge});
+  e.label(slow);
+  Emitter::Results parts{};
+  for (uint32_t n = 0; n < dwords; ++n) {
+    if (dwords > 1) {
+      parts[n] = call(Routine::load_1, u32(), {add64(p[0], n * 4), p[1]});
+      continue;
+    }
+    for (uint32_t byte = 0; byte < 4; ++byte) {
+      Id v = call(Routine::load_byte, u32(), {add64(p[0], byte), p[1]});
+      if (byte) v = e.binary(spv::OpBitwiseOr, parts[0], e.binary(spv::OpShiftLeftLogical, v, m.u32(byte * 8)));
+      parts[0] = v;
+    }
+  }
+  const Id careful = joined(parts);
+  const Id slow_end = e.current_label_;
+  e.code(spv::OpBranch, {merge});
+  e.label(merge);
+  e.code(spv::OpReturnValue, {e.value(spv::OpPhi, type, {quick, fast_end, careful, slow_end})});
+}
+
+void RoutineWriter::store_narrow(uint32_t bytes) {
+  begin(m.void_type(), {u64(), u32(), u32()});
+  const Id whole = bytes == 1 ? 0 : simple(p[0], 2, 2);
+  e.conditional(whole, 0, 0, [&]() -> Emitter::Results {
+    const Id at = call(Routine::locate_write, u64(), {p[0], p[1]});
+    return e.conditional(present(at), 0, 0, [&]() -> Emitter::Results {
+      m.capability(bytes == 1 ? spv::CapabilityStorageBuffer8BitAccess : spv::CapabilityStorageBuffer16BitAccess);
+      const Id type = m.integer(bytes * 8);
+      const Id cut = e.value(spv::OpUConvert, type, {p[2]});
+      e.code(spv::OpStore, {e.device_pointer(at, type), cut, static_cast<uint32_t>(spv::MemoryAccessAlignedMask), bytes});
+      return {};
+    });
+  });
+  if (bytes == 2) {
+    e.conditional(e.value(spv::OpLogicalNot, e.bool_type(), {whole}), 0, 0, [&]() -> Emitter::Results {
+      call(Routine::store_byte, m.void_type(), {p[0], p[1], p[2]});
+      call(Routine::store_byte, m.void_type(), {add64(p[0], 1), p[1], e.binary(spv::OpShiftRightLogical, p[2], m.u32(8))});
+      return {};
+    });
+  }
+  e.code(spv::OpReturn, {});
+}
+
+void RoutineWriter::store(uint32_t dwords) {
+  switch (dwords) {
+    case 1: begin(m.void_type(), {u64(), u32(), u32()}); break;
+    case 2: begin(m.void_type(), {u64(), u32(), u32(), u32()}); break;
+    case 3: begin(m.void_type(), {u64(), u32(), u32(), u32(), u32()}); break;
+    default: begin(m.void_type(), {u64(), u32(), u32(), u32(), u32(), u32()}); break;
+  }
+  const Id aligned = simple(p[0], 4, dwords * 4);
+  e.conditional(aligned, 0, 0, [&]() -> Emitter::Results {
+    const Id at = call(Routine::locate_write, u64(), {p[0], p[1]});
+    return e.conditional(present(at), 0, 0, [&]() -> Emitter::Results {
+      for (uint32_t n = 0; n < dwords; ++n) e.store_device(add64(at, n * 4), Type::u32, p[2 + n]);
+      return {};
+    });
+  });
+  e.conditional(e.value(spv::OpLogicalNot, e.bool_type(), {aligned}), 0, 0, [&]() -> Emitter::Results {
+    for (uint32_t n = 0; n < dwords; ++n) {
+      if (dwords > 1) {
+        call(Routine::store_1, m.void_type(), {add64(p[0], n * 4), p[1], p[2 + n]});
+        continue;
+      }
+      for (uint32_t byte = 0; byte < 4; ++byte) {
+        const Id v = byte ? e.binary(spv::OpShiftRightLogical, p[2], m.u32(byte * 8)) : p[2];
+        call(Routine::store_byte, m.void_type(), {add64(p[0], byte), p[1], v});
+      }
+    }
+    return {};
+  });
+  e.code(spv::OpReturn, {});
+}
+
+// One rounding out of two. f32 and f16: the product is exact in the next wider type; the sum is rounded to odd there (the last bit
+// is set when anything was lost), after which rounding again is harmless as the wider type has two bits more than needed
+// (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008). f64: the same paper's algorithm with Dekker's exact
+// product; it is not exact where the splitting overflows (above 2^996) or the product's tail underflows (below 2^-969).
+void RoutineWriter::fma(Type type) {
+  const Id t = m.type(type);
+  begin(t, {t, t, t});
+  const Type work = type == Type::f16 ? Type::f32 : Type::f64;
+  const Id w = m.type(work);
+  auto exact = [&](spv::Op op, Id a, Id b) {
+    const Id r = e.value(op, w, {a, b});
+    m.decorate(r, spv::DecorationNoContraction);
+    return r;
+  };
+  auto add = [&](Id a, Id b) { return exact(spv::OpFAdd, a, b); };
+  auto sub = [&](Id a, Id b) { return exact(spv::OpFSub, a, b); };
+  auto mul = [&](Id a, Id b) { return exact(spv::OpFMul, a, b); };
+  struct Pair {
+    Id high, low;
+  };
+  auto two_sum = [&](Id a, Id b) -> Pair {
+    const Id s = add(a, b), bb = sub(s, a);
+    return {s, add(sub(a, sub(s, bb)), sub(b, bb))};
+  };
+  const Type bits_type = work == Type::f32 ? Type::u32 : Type::u64;
+  const Id bits = m.type(bits_type), zero = m.constant(work, 0);
+  auto odd = [&](const Pair& sum) {
+    const Id raw = e.value(spv::OpBitcast, bits, {sum.high});
+    const Id last = e.value(spv::OpBitwiseAnd, bits, {raw, m.constant(bits_type, 1)});
+    const Id even = e.value(spv::OpIEqual, e.bool_type(), {last, m.constant(bits_type, 0)});
+    // An infinite sum makes the error a NaN, which compares unequal to nothing here.
+    const Id lost = e.value(spv::OpFOrdNotEqual, e.bool_type(), {sum.low, zero});
+    const Id same = e.value(spv::OpLogicalEqual, e.bool_type(), {e.value(spv::OpFOrdGreaterThan, e.bool_type(), {sum.low, zero}),
+                                                                e.value(spv::OpFOrdGreaterThan, e.bool_type(), {sum.high, zero})});
+    const Id up = e.value(spv::OpIAdd, bits, {raw, m.constant(bits_type, 1)});
+    const Id down = e.value(spv::OpISub, bits, {raw, m.constant(bits_type, 1)});
+    const Id moved = e.select(bits, same, up, down);
+    const Id adjust = e.value(spv::OpLogicalAnd, e.bool_type(), {even, lost});
+    return e.value(spv::OpBitcast, w, {e.select(bits, adjust, moved, raw)});
+  };
+  if (type != Type::f64) {
+    auto widen = [&](Id v) { return e.value(spv::OpFConvert, w, {v}); };
+    const Id product = mul(widen(p[0]), widen(p[1]));
+    const Id sum = odd(two_sum(product, widen(p[2])));
+    e.code(spv::OpReturnValue, {e.value(spv::OpFConvert, t, {sum})});
+    return;
+  }
+  const Id splitter = m.constant(Type::f64, 0x41A0000002000000u);  // 2^27 + 1
+  auto split = [&](Id v) -> Pair {
+    const Id c = mul(splitter, v), high = sub(c, sub(c, v));
+    return {high, sub(v, high)};
+  };
+  const Id plain_product = mul(p[0], p[1]);
+  const Pair a = split(p[0]), b = split(p[1]);
+  const Id low = sub(mul(a.low, b.low), sub(sub(sub(plain_product, mul(a.high, b.high)), mul(a.low, b.high)), mul(a.high, b.low)));
+  const Pair t1 = two_sum(p[2], low);
+  const Pair v = two_sum(plain_product, t1.high);
+  const Id z = odd(two_sum(t1.low, v.low));
+  const Id fused = add(v.high, z);
+  // Infinities and NaNs come out of the plain operations.
+  const Id plain = add(plain_product, p[2]);
+  const Id nan = e.value(spv::OpIsNan, e.bool_type(), {fused});
+  e.code(spv::OpReturnValue, {e.select(t, nan, plain, fused)});
+}
+
+Id Emitter::routine(Routine r) {
+  Id& id = routine_[static_cast<size_t>(r)];
+  if (!id) id = RoutineWriter(*this, r).write();
+  return id;
+}
+
+}  // namespace orrery::shader::spirv
