@@ -13,13 +13,16 @@ bool made_per_lane(const Function& f, Op op, std::span<const Value> args) {
     case Op::local_id:
     case Op::thread_exists:
     case Op::lane_bit:
-    case Op::shuffle: return true;
+    case Op::shuffle:
+      return true;
     case Op::ballot:
     case Op::any:
     case Op::mask_nonzero:
     case Op::first_lane:
-    case Op::read_lane: return false;
-    case Op::atomic: return true;
+    case Op::read_lane:
+      return false;
+    case Op::atomic:
+      return true;
     default:
       for (Value v : args)
         if (f.insts[v.id].per_lane) return true;
@@ -73,8 +76,10 @@ Value Builder::State::undefined(Type type) {
 }
 
 Value Builder::State::constant(Type type, uint64_t value) {
-  if (type == Type::b1) value &= 1;
-  else if (bits_of(type) < 64) value &= (1ull << bits_of(type)) - 1;
+  if (type == Type::b1)
+    value &= 1;
+  else if (bits_of(type) < 64)
+    value &= (1ull << bits_of(type)) - 1;
   const auto low = static_cast<uint32_t>(value), high = static_cast<uint32_t>(value >> 32);
   if (constant_count * 2 > constants.size()) {
     std::vector<Slot> old(constants.size() * 4);
@@ -143,24 +148,29 @@ Value Builder::op(Op op, Type type, std::span<const Value> args_in, uint32_t imm
   const size_t count = args_in.size();
   assert(count <= 16);
   for (size_t i = 0; i < count; ++i) args[i] = s.resolve(args_in[i]);
-  const Traits traits = traits_of(op);
-  if (traits == Traits::effect) {
+  if (traits_of(op) == Traits::effect) {
     const Value v = s.make(op, type, {args, count}, imm, s.block);
     function_.blocks[s.block].body.push_back(v.id);
     return v;
   }
+  return number(op, type, {args, count}, imm, {});
+}
+
+Value Builder::number(Op op, Type type, std::span<Value> args, uint32_t imm, Value existing) {
+  State& s = *state_;
+  const size_t count = args.size();
+  auto place = [&] {
+    const Value v = existing ? existing : s.make(op, type, args, imm, s.block);
+    function_.blocks[s.block].body.push_back(v.id);
+    return v;
+  };
   // Constants go right; otherwise the older value goes left.
-  if (traits == Traits::commutes && count == 2) {
+  if (traits_of(op) == Traits::commutes && count == 2) {
     const bool left = function_.at(args[0]).op == Op::constant, right = function_.at(args[1]).op == Op::constant;
     if (left != right ? left : args[0].id > args[1].id) std::swap(args[0], args[1]);
   }
-  if (Value v = simplify(*this, function_, op, type, {args, count}, imm); v) return s.resolve(v);
-
-  if (s.elsewhere) {
-    const Value v = s.make(op, type, {args, count}, imm, s.block);
-    function_.blocks[s.block].body.push_back(v.id);
-    return v;
-  }
+  if (Value v = simplify(*this, function_, op, type, args, imm); v) return s.resolve(v);
+  if (s.elsewhere) return place();
   uint32_t h = mix(mix(static_cast<uint32_t>(op) * 8 + static_cast<uint32_t>(type), imm), static_cast<uint32_t>(count));
   for (size_t i = 0; i < count; ++i) h = mix(h, args[i].id);
   const size_t mask = s.numbered.size() - 1;
@@ -168,8 +178,7 @@ Value Builder::op(Op op, Type type, std::span<const Value> args_in, uint32_t imm
   for (size_t probes = 0;; index = (index + 1) & mask, ++probes) {
     State::Slot& slot = s.numbered[index];
     if (slot.epoch != s.epoch || probes > 64) {
-      const Value v = s.make(op, type, {args, count}, imm, s.block);
-      function_.blocks[s.block].body.push_back(v.id);
+      const Value v = place();
       slot = {v.id, s.epoch};
       return v;
     }

@@ -126,6 +126,8 @@ class Builder {
 
  private:
   struct State;
+  // Folds, finds an equal operation of the block, or adds one (`existing`, when it is made already).
+  Value number(Op op, Type type, std::span<Value> args, uint32_t imm, Value existing);
   Function& function_;
   const TranslateOptions& options_;
   std::unique_ptr<State> state_;

@@ -1,5 +1,6 @@
-// Builder's insides: value numbering within a block and SSA construction over the graph ("Simple and Efficient Construction of
-// Static Single Assignment Form", Braun et al. 2013), without recursion so that a chain of a million blocks cannot overflow the stack.
+// Builder's insides: value numbering within a block and SSA construction over the graph ("Simple and Efficient
+// Construction of Static Single Assignment Form", Braun et al. 2013), without recursion so that a chain of a million
+// blocks cannot overflow the stack.
 #pragma once
 
 #include <unordered_map>
@@ -45,7 +46,7 @@ struct Builder::State {
     uint32_t variable, phi;
   };
   std::unordered_map<uint32_t, std::vector<Pending>> incomplete;  // by block
-  std::vector<uint32_t> prologue;                                 // what the entry state needs, in front of the entry block
+  std::vector<uint32_t> prologue;  // what the entry state needs, in front of the entry block
   struct Frame {
     uint32_t block, phi, next;
   };
@@ -63,6 +64,8 @@ struct Builder::State {
   Value close_phi(uint32_t phi);
   Value as_variable(uint32_t variable, Value v, uint32_t in_block);
 
+  void rewrite();
+
   Value undefined(Type type);
   Value constant(Type type, uint64_t bits);
   // Adds to the end of any block.
@@ -73,7 +76,4 @@ struct Builder::State {
 
 // The value an operation has without being emitted (a constant, an operand, a simpler operation), or none.
 Value simplify(Builder& b, const Function& f, Op op, Type type, std::span<const Value> args, uint32_t imm);
-// x is false wherever y is (b1).
-bool implies(const Function& f, Value x, Value y, int depth = 4);
-
 }  // namespace orrery::shader::ir

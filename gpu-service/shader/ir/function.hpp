@@ -16,7 +16,7 @@ struct Inst {
   Op op = Op::undefined;
   Type type = Type::none;
   bool per_lane = false;
-  uint32_t count = 0;  // operands
+  uint32_t count = 0;    // operands
   uint32_t first = 0;    // of the operands in the pool; constants: high 32 bits
   uint32_t imm = 0;      // index or immediate; constants: low 32 bits; memory: index of the Access
   uint32_t block = ~0u;  // block it is in; ~0 for constants and undefined values
@@ -43,5 +43,8 @@ struct Function {
   std::span<const Value> args(Value v) const { return args(insts[v.id]); }
   uint64_t constant_bits(const Inst& inst) const { return (static_cast<uint64_t>(inst.first) << 32) | inst.imm; }
 };
+
+// x is false wherever y is (b1): shown by structure, to a limited depth.
+bool implies(const Function& f, Value x, Value y, int depth = 6);
 
 }  // namespace orrery::shader::ir

@@ -149,8 +149,7 @@ Value Builder::State::initial(uint32_t variable) {
     prologue.push_back(v.id);
     return v;
   };
-  const uint32_t waves =
-      (o.group_size[0] * o.group_size[1] * o.group_size[2] + o.layout.wave - 1) / o.layout.wave;
+  const uint32_t waves = (o.group_size[0] * o.group_size[1] * o.group_size[2] + o.layout.wave - 1) / o.layout.wave;
   if (is_vgpr(variable)) {
     const uint32_t last = (o.rsrc2 >> 11) & 3;
     if (variable <= last && variable < 3) {
@@ -185,7 +184,8 @@ Value Builder::State::initial(uint32_t variable) {
       prologue.push_back(word.id);
       return word;
     }
-    if (o.rsrc2 & 1 && reg == next++) return constant(Type::u32, 0);  // scratch offset: the module addresses scratch itself
+    if (o.rsrc2 & 1 && reg == next++)
+      return constant(Type::u32, 0);  // scratch offset: the module addresses scratch itself
     return undefined(Type::u32);
   }
   if (is_mask(variable)) {
@@ -217,12 +217,24 @@ void Builder::end_block() {
     Value v;
     bool negate = false;
     switch (from.condition) {
-      case cfg::Condition::scc0: negate = true; [[fallthrough]];
-      case cfg::Condition::scc1: v = scc(); break;
-      case cfg::Condition::execz: negate = true; [[fallthrough]];
-      case cfg::Condition::execnz: v = any(exec()); break;
-      case cfg::Condition::vccz: negate = true; [[fallthrough]];
-      case cfg::Condition::vccnz: v = mask_nonzero(mask(kVcc), sgpr(kVcc, wave64() ? Type::u64 : Type::u32)); break;
+      case cfg::Condition::scc0:
+        negate = true;
+        [[fallthrough]];
+      case cfg::Condition::scc1:
+        v = scc();
+        break;
+      case cfg::Condition::execz:
+        negate = true;
+        [[fallthrough]];
+      case cfg::Condition::execnz:
+        v = any(exec());
+        break;
+      case cfg::Condition::vccz:
+        negate = true;
+        [[fallthrough]];
+      case cfg::Condition::vccnz:
+        v = mask_nonzero(mask(kVcc), sgpr(kVcc, wave64() ? Type::u64 : Type::u32));
+        break;
     }
     function_.blocks[s.block].condition = negate ? lnot(v) : v;
   }
@@ -249,14 +261,58 @@ void Builder::end_block() {
 void Builder::finish() {
   State& s = *state_;
   assert(s.incomplete.empty());
+  auto& entry = function_.blocks[0].body;
+  entry.insert(entry.begin(), s.prologue.begin(), s.prologue.end());
+  bool joins = false;
+  for (Block& b : function_.blocks) joins |= b.predecessors.size() > 1;
+  if (joins) s.rewrite();
   for (Value& v : function_.operands)
     if (v) v = s.resolve(v);
   for (Block& b : function_.blocks) {
     if (b.condition) b.condition = s.resolve(b.condition);
     std::erase_if(b.phis, [&](uint32_t phi) { return function_.insts[phi].op != Op::phi; });
   }
-  auto& body = function_.blocks[0].body;
-  body.insert(body.begin(), s.prologue.begin(), s.prologue.end());
+}
+
+// Phis that turned out to be one value, and what folds because of it.
+void Builder::State::rewrite() {
+  for (int round = 0; round < 4; ++round) {
+    bool changed = false;
+    for (Block& b : f.blocks) {
+      for (const uint32_t phi : b.phis) {
+        if (f.insts[phi].op == Op::phi) changed |= close_phi(phi).id != phi;
+      }
+    }
+    if (!changed) break;
+  }
+  std::vector<uint32_t> old;
+  Value args[16];
+  for (uint32_t n = 0; n < f.blocks.size(); ++n) {
+    builder.start_block(n);
+    old.clear();
+    old.swap(f.blocks[n].body);
+    f.blocks[n].body.reserve(old.size());
+    for (const uint32_t id : old) {
+      const Inst inst = f.insts[id];
+      for (uint32_t i = 0; i < inst.count; ++i) f.operands[inst.first + i] = resolve(f.operands[inst.first + i]);
+      if (traits_of(inst.op) == Traits::effect || inst.count > 3) {
+        f.blocks[n].body.push_back(id);
+        continue;
+      }
+      for (uint32_t i = 0; i < inst.count; ++i) args[i] = f.operands[inst.first + i];
+      const Value v = builder.number(inst.op, inst.type, {args, inst.count}, inst.imm, {id});
+      if (v.id == id) continue;
+      f.insts[id].op = Op::copy;
+      f.insts[id].count = 1;
+      if (inst.count == 0) {
+        f.insts[id].first = static_cast<uint32_t>(f.operands.size());
+        f.operands.push_back(v);
+      } else {
+        f.operands[inst.first] = v;
+      }
+    }
+    if (f.blocks[n].condition) f.blocks[n].condition = resolve(f.blocks[n].condition);
+  }
 }
 
 Value Builder::vgpr(uint32_t index, Type type) {

@@ -1,4 +1,5 @@
-// Folding of constants and identities as operations are made. Floating-point arithmetic is left to the device: its modes decide.
+// Folding of constants and identities as operations are made. Floating-point arithmetic is left to the device: its
+// modes decide.
 #include <bit>
 
 #include "gpu-service/shader/ir/builder_state.hpp"
@@ -17,49 +18,119 @@ bool evaluate(Op op, Type type, Type operand, const uint64_t* a, uint32_t imm, u
   const uint64_t mask = width == 64 ? ~0ull : (1ull << width) - 1;
   const uint64_t count = width > 1 ? a[1] & (width - 1) : 0;
   switch (op) {
-    case Op::iadd: out = a[0] + a[1]; break;
-    case Op::isub: out = a[0] - a[1]; break;
-    case Op::imul: out = a[0] * a[1]; break;
-    case Op::umul_high: out = (a[0] * a[1]) >> 32; break;
-    case Op::smul_high: out = static_cast<uint64_t>(signed_of(a[0], 32) * signed_of(a[1], 32)) >> 32; break;
-    case Op::iand: out = a[0] & a[1]; break;
-    case Op::ior: out = a[0] | a[1]; break;
-    case Op::ixor: out = a[0] ^ a[1]; break;
-    case Op::inot: out = ~a[0]; break;
-    case Op::shl: out = a[0] << count; break;
-    case Op::lshr: out = a[0] >> count; break;
-    case Op::ashr: out = static_cast<uint64_t>(signed_of(a[0], width) >> count); break;
-    case Op::umin: out = std::min(a[0], a[1]); break;
-    case Op::umax: out = std::max(a[0], a[1]); break;
-    case Op::smin: out = signed_of(a[0], width) < signed_of(a[1], width) ? a[0] : a[1]; break;
-    case Op::smax: out = signed_of(a[0], width) > signed_of(a[1], width) ? a[0] : a[1]; break;
-    case Op::bit_count: out = static_cast<uint64_t>(std::popcount(a[0])); break;
-    case Op::find_lsb: out = a[0] ? static_cast<uint64_t>(std::countr_zero(a[0])) : ~0ull; break;
-    case Op::find_umsb: out = a[0] ? static_cast<uint64_t>(63 - std::countl_zero(a[0])) : ~0ull; break;
-    case Op::ieq: out = a[0] == a[1]; break;
-    case Op::ine: out = a[0] != a[1]; break;
-    case Op::ult: out = a[0] < a[1]; break;
-    case Op::ule: out = a[0] <= a[1]; break;
-    case Op::slt: out = signed_of(a[0], width) < signed_of(a[1], width); break;
-    case Op::sle: out = signed_of(a[0], width) <= signed_of(a[1], width); break;
+    case Op::iadd:
+      out = a[0] + a[1];
+      break;
+    case Op::isub:
+      out = a[0] - a[1];
+      break;
+    case Op::imul:
+      out = a[0] * a[1];
+      break;
+    case Op::umul_high:
+      out = (a[0] * a[1]) >> 32;
+      break;
+    case Op::smul_high:
+      out = static_cast<uint64_t>(signed_of(a[0], 32) * signed_of(a[1], 32)) >> 32;
+      break;
+    case Op::iand:
+      out = a[0] & a[1];
+      break;
+    case Op::ior:
+      out = a[0] | a[1];
+      break;
+    case Op::ixor:
+      out = a[0] ^ a[1];
+      break;
+    case Op::inot:
+      out = ~a[0];
+      break;
+    case Op::shl:
+      out = a[0] << count;
+      break;
+    case Op::lshr:
+      out = a[0] >> count;
+      break;
+    case Op::ashr:
+      out = static_cast<uint64_t>(signed_of(a[0], width) >> count);
+      break;
+    case Op::umin:
+      out = std::min(a[0], a[1]);
+      break;
+    case Op::umax:
+      out = std::max(a[0], a[1]);
+      break;
+    case Op::smin:
+      out = signed_of(a[0], width) < signed_of(a[1], width) ? a[0] : a[1];
+      break;
+    case Op::smax:
+      out = signed_of(a[0], width) > signed_of(a[1], width) ? a[0] : a[1];
+      break;
+    case Op::bit_count:
+      out = static_cast<uint64_t>(std::popcount(a[0]));
+      break;
+    case Op::find_lsb:
+      out = a[0] ? static_cast<uint64_t>(std::countr_zero(a[0])) : ~0ull;
+      break;
+    case Op::find_umsb:
+      out = a[0] ? static_cast<uint64_t>(63 - std::countl_zero(a[0])) : ~0ull;
+      break;
+    case Op::ieq:
+      out = a[0] == a[1];
+      break;
+    case Op::ine:
+      out = a[0] != a[1];
+      break;
+    case Op::ult:
+      out = a[0] < a[1];
+      break;
+    case Op::ule:
+      out = a[0] <= a[1];
+      break;
+    case Op::slt:
+      out = signed_of(a[0], width) < signed_of(a[1], width);
+      break;
+    case Op::sle:
+      out = signed_of(a[0], width) <= signed_of(a[1], width);
+      break;
     case Op::bitcast:
-    case Op::zext: out = a[0]; break;
-    case Op::sext: out = static_cast<uint64_t>(signed_of(a[0], width)); break;
-    case Op::truncate: out = a[0]; break;
-    case Op::pack64: out = a[0] | (a[1] << 32); break;
-    case Op::low32: out = a[0]; break;
-    case Op::high32: out = a[0] >> 32; break;
-    case Op::fneg: out = a[0] ^ (1ull << (width - 1)); break;
-    case Op::fabs: out = a[0] & (mask >> 1); break;
+    case Op::zext:
+      out = a[0];
+      break;
+    case Op::sext:
+      out = static_cast<uint64_t>(signed_of(a[0], width));
+      break;
+    case Op::truncate:
+      out = a[0];
+      break;
+    case Op::pack64:
+      out = a[0] | (a[1] << 32);
+      break;
+    case Op::low32:
+      out = a[0];
+      break;
+    case Op::high32:
+      out = a[0] >> 32;
+      break;
+    case Op::fneg:
+      out = a[0] ^ (1ull << (width - 1));
+      break;
+    case Op::fabs:
+      out = a[0] & (mask >> 1);
+      break;
     case Op::bitfield_u:
     case Op::bitfield_s: {
-      if (a[2] == 0) { out = 0; break; }
+      if (a[2] == 0) {
+        out = 0;
+        break;
+      }
       if (a[1] + a[2] > 32) return false;
       const uint64_t field = (a[0] >> a[1]) & ((1ull << a[2]) - 1);
       out = op == Op::bitfield_u ? field : static_cast<uint64_t>(signed_of(field, static_cast<uint32_t>(a[2])));
       break;
     }
-    default: return false;
+    default:
+      return false;
   }
   static_cast<void>(imm);
   const uint32_t result = bits_of(type);
@@ -69,27 +140,43 @@ bool evaluate(Op op, Type type, Type operand, const uint64_t* a, uint32_t imm, u
 
 Op inverse(Op op) {
   switch (op) {
-    case Op::ieq: return Op::ine;
-    case Op::ine: return Op::ieq;
-    case Op::feq: return Op::fune;
-    case Op::fune: return Op::feq;
-    case Op::fne: return Op::fueq;
-    case Op::fueq: return Op::fne;
-    default: return Op::count;
+    case Op::ieq:
+      return Op::ine;
+    case Op::ine:
+      return Op::ieq;
+    case Op::feq:
+      return Op::fune;
+    case Op::fune:
+      return Op::feq;
+    case Op::fne:
+      return Op::fueq;
+    case Op::fueq:
+      return Op::fne;
+    default:
+      return Op::count;
   }
 }
 // not (a op b) = (b swapped a).
 Op inverse_swapped(Op op) {
   switch (op) {
-    case Op::ult: return Op::ule;
-    case Op::ule: return Op::ult;
-    case Op::slt: return Op::sle;
-    case Op::sle: return Op::slt;
-    case Op::flt: return Op::fule;
-    case Op::fle: return Op::fult;
-    case Op::fult: return Op::fle;
-    case Op::fule: return Op::flt;
-    default: return Op::count;
+    case Op::ult:
+      return Op::ule;
+    case Op::ule:
+      return Op::ult;
+    case Op::slt:
+      return Op::sle;
+    case Op::sle:
+      return Op::slt;
+    case Op::flt:
+      return Op::fule;
+    case Op::fle:
+      return Op::fult;
+    case Op::fult:
+      return Op::fle;
+    case Op::fule:
+      return Op::flt;
+    default:
+      return Op::count;
   }
 }
 
@@ -109,7 +196,7 @@ bool implies(const Function& f, Value x, Value y, int depth) {
   }
   if (inst.op == Op::phi && inst.count <= 4) {
     for (Value v : f.args(inst))
-      if (!v || (v != x && !implies(f, v, y, depth - 2 > 0 ? depth - 2 : 0))) return false;
+      if (!v || (v != x && !implies(f, v, y, depth - 1))) return false;
     return true;
   }
   return false;
@@ -270,8 +357,8 @@ Value simplify(Builder& b, const Function& f, Op op, Type type, std::span<const 
       break;
     case Op::lane_bit:
       if (all && c[0] == c[1 % count] && (c[0] == 0 || c[0] == 0xffffffff)) return b.b1(c[0] != 0);
-      if (op_of(x) == Op::ballot && (count == 1 || (op_of(y) == Op::ballot && arg(x, 0) == arg(y, 0) && f.at(x).imm == 0 &&
-                                                    f.at(y).imm == 1))) {
+      if (op_of(x) == Op::ballot &&
+          (count == 1 || (op_of(y) == Op::ballot && arg(x, 0) == arg(y, 0) && f.at(x).imm == 0 && f.at(y).imm == 1))) {
         return arg(x, 0);
       }
       if (op_of(x) == Op::undefined) return b.b1(false);
@@ -293,7 +380,8 @@ Value simplify(Builder& b, const Function& f, Op op, Type type, std::span<const 
     case Op::shuffle:
       if (!f.at(x).per_lane) return x;
       break;
-    default: break;
+    default:
+      break;
   }
   return {};
 }

@@ -47,7 +47,8 @@ enum class Op : uint8_t {
 
 const char* name_of(Op op);
 
-// pure: depends on operands only. commutes: pure, two operands in any order. cross: pure, reads other lanes. effect: stays in place.
+// pure: depends on operands only. commutes: pure, two operands in any order. cross: pure, reads other lanes. effect:
+// stays in place.
 enum class Traits : uint8_t { pure, commutes, cross, effect };
 Traits traits_of(Op op);
 

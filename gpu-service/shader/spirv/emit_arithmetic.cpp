@@ -12,54 +12,96 @@ namespace {
 
 spv::Op plain(Op op, bool condition) {
   switch (op) {
-    case Op::iadd: return spv::OpIAdd;
-    case Op::isub: return spv::OpISub;
-    case Op::imul: return spv::OpIMul;
-    case Op::iand: return condition ? spv::OpLogicalAnd : spv::OpBitwiseAnd;
-    case Op::ior: return condition ? spv::OpLogicalOr : spv::OpBitwiseOr;
-    case Op::ixor: return condition ? spv::OpLogicalNotEqual : spv::OpBitwiseXor;
-    case Op::inot: return condition ? spv::OpLogicalNot : spv::OpNot;
-    case Op::bit_count: return spv::OpBitCount;
-    case Op::bit_reverse: return spv::OpBitReverse;
-    case Op::bitfield_u: return spv::OpBitFieldUExtract;
-    case Op::bitfield_s: return spv::OpBitFieldSExtract;
-    case Op::ieq: return condition ? spv::OpLogicalEqual : spv::OpIEqual;
-    case Op::ine: return condition ? spv::OpLogicalNotEqual : spv::OpINotEqual;
-    case Op::ult: return spv::OpULessThan;
-    case Op::ule: return spv::OpULessThanEqual;
-    case Op::slt: return spv::OpSLessThan;
-    case Op::sle: return spv::OpSLessThanEqual;
-    case Op::feq: return spv::OpFOrdEqual;
-    case Op::flt: return spv::OpFOrdLessThan;
-    case Op::fle: return spv::OpFOrdLessThanEqual;
-    case Op::fne: return spv::OpFOrdNotEqual;
-    case Op::fueq: return spv::OpFUnordEqual;
-    case Op::fult: return spv::OpFUnordLessThan;
-    case Op::fule: return spv::OpFUnordLessThanEqual;
-    case Op::fune: return spv::OpFUnordNotEqual;
-    case Op::select: return spv::OpSelect;
+    case Op::iadd:
+      return spv::OpIAdd;
+    case Op::isub:
+      return spv::OpISub;
+    case Op::imul:
+      return spv::OpIMul;
+    case Op::iand:
+      return condition ? spv::OpLogicalAnd : spv::OpBitwiseAnd;
+    case Op::ior:
+      return condition ? spv::OpLogicalOr : spv::OpBitwiseOr;
+    case Op::ixor:
+      return condition ? spv::OpLogicalNotEqual : spv::OpBitwiseXor;
+    case Op::inot:
+      return condition ? spv::OpLogicalNot : spv::OpNot;
+    case Op::bit_count:
+      return spv::OpBitCount;
+    case Op::bit_reverse:
+      return spv::OpBitReverse;
+    case Op::bitfield_u:
+      return spv::OpBitFieldUExtract;
+    case Op::bitfield_s:
+      return spv::OpBitFieldSExtract;
+    case Op::ieq:
+      return condition ? spv::OpLogicalEqual : spv::OpIEqual;
+    case Op::ine:
+      return condition ? spv::OpLogicalNotEqual : spv::OpINotEqual;
+    case Op::ult:
+      return spv::OpULessThan;
+    case Op::ule:
+      return spv::OpULessThanEqual;
+    case Op::slt:
+      return spv::OpSLessThan;
+    case Op::sle:
+      return spv::OpSLessThanEqual;
+    case Op::feq:
+      return spv::OpFOrdEqual;
+    case Op::flt:
+      return spv::OpFOrdLessThan;
+    case Op::fle:
+      return spv::OpFOrdLessThanEqual;
+    case Op::fne:
+      return spv::OpFOrdNotEqual;
+    case Op::fueq:
+      return spv::OpFUnordEqual;
+    case Op::fult:
+      return spv::OpFUnordLessThan;
+    case Op::fule:
+      return spv::OpFUnordLessThanEqual;
+    case Op::fune:
+      return spv::OpFUnordNotEqual;
+    case Op::select:
+      return spv::OpSelect;
     case Op::zext:
-    case Op::truncate: return spv::OpUConvert;
-    case Op::sext: return spv::OpSConvert;
-    case Op::f_to_s: return spv::OpConvertFToS;
-    case Op::f_to_u: return spv::OpConvertFToU;
-    case Op::s_to_f: return spv::OpConvertSToF;
-    case Op::u_to_f: return spv::OpConvertUToF;
-    case Op::bitcast: return spv::OpBitcast;
-    default: return spv::OpNop;
+    case Op::truncate:
+      return spv::OpUConvert;
+    case Op::sext:
+      return spv::OpSConvert;
+    case Op::f_to_s:
+      return spv::OpConvertFToS;
+    case Op::f_to_u:
+      return spv::OpConvertFToU;
+    case Op::s_to_f:
+      return spv::OpConvertSToF;
+    case Op::u_to_f:
+      return spv::OpConvertUToF;
+    case Op::bitcast:
+      return spv::OpBitcast;
+    default:
+      return spv::OpNop;
   }
 }
 
 uint32_t extended_of(Op op) {
   switch (op) {
-    case Op::umin: return GLSLstd450UMin;
-    case Op::umax: return GLSLstd450UMax;
-    case Op::smin: return GLSLstd450SMin;
-    case Op::smax: return GLSLstd450SMax;
-    case Op::find_lsb: return GLSLstd450FindILsb;
-    case Op::find_umsb: return GLSLstd450FindUMsb;
-    case Op::find_smsb: return GLSLstd450FindSMsb;
-    default: return 0;
+    case Op::umin:
+      return GLSLstd450UMin;
+    case Op::umax:
+      return GLSLstd450UMax;
+    case Op::smin:
+      return GLSLstd450SMin;
+    case Op::smax:
+      return GLSLstd450SMax;
+    case Op::find_lsb:
+      return GLSLstd450FindILsb;
+    case Op::find_umsb:
+      return GLSLstd450FindUMsb;
+    case Op::find_smsb:
+      return GLSLstd450FindSMsb;
+    default:
+      return 0;
   }
 }
 
@@ -86,8 +128,10 @@ bool Emitter::emit_arithmetic(uint32_t inst, const ir::Inst& i) {
     const Id type = module_.type(i.type);
     for (uint32_t slot = 0; slot < count; ++slot) {
       const Id result = define(inst, slot);
-      if (args.size() == 1) code(spv::OpExtInst, {type, result, module_.glsl(), ext, id(args[0], slot)});
-      else code(spv::OpExtInst, {type, result, module_.glsl(), ext, id(args[0], slot), id(args[1], slot)});
+      if (args.size() == 1)
+        code(spv::OpExtInst, {type, result, module_.glsl(), ext, id(args[0], slot)});
+      else
+        code(spv::OpExtInst, {type, result, module_.glsl(), ext, id(args[0], slot), id(args[1], slot)});
     }
     return true;
   }
@@ -95,13 +139,17 @@ bool Emitter::emit_arithmetic(uint32_t inst, const ir::Inst& i) {
     case Op::shl:
     case Op::lshr:
     case Op::ashr: {
-      const spv::Op op = i.op == Op::shl ? spv::OpShiftLeftLogical : i.op == Op::lshr ? spv::OpShiftRightLogical : spv::OpShiftRightArithmetic;
+      const spv::Op op = i.op == Op::shl    ? spv::OpShiftLeftLogical
+                         : i.op == Op::lshr ? spv::OpShiftRightLogical
+                                            : spv::OpShiftRightArithmetic;
       const Id type = module_.type(i.type);
       const ir::Inst& by = f_.at(args[1]);
       const bool masked = by.op == Op::constant && f_.constant_bits(by) < ir::bits_of(i.type);
       for (uint32_t slot = 0; slot < count; ++slot) {
         Id shift = id(args[1], slot);
-        if (!masked) shift = value(spv::OpBitwiseAnd, module_.type(by.type), {shift, module_.constant(by.type, ir::bits_of(i.type) - 1)});
+        if (!masked)
+          shift = value(spv::OpBitwiseAnd, module_.type(by.type),
+                        {shift, module_.constant(by.type, ir::bits_of(i.type) - 1)});
         code(op, {type, define(inst, slot), id(args[0], slot), shift});
       }
       return true;
@@ -126,7 +174,8 @@ bool Emitter::emit_arithmetic(uint32_t inst, const ir::Inst& i) {
       return true;
     }
     case Op::low32: {
-      for (uint32_t slot = 0; slot < count; ++slot) code(spv::OpUConvert, {uint_type(), define(inst, slot), id(args[0], slot)});
+      for (uint32_t slot = 0; slot < count; ++slot)
+        code(spv::OpUConvert, {uint_type(), define(inst, slot), id(args[0], slot)});
       return true;
     }
     case Op::high32: {
@@ -139,10 +188,12 @@ bool Emitter::emit_arithmetic(uint32_t inst, const ir::Inst& i) {
     }
     case Op::component: {
       const ir::Inst& whole = f_.at(args[0]);
-      for (uint32_t slot = 0; slot < count; ++slot) alias(inst, slot, define(args[0].id, slots(whole) == 1 ? 0 : slot, i.imm));
+      for (uint32_t slot = 0; slot < count; ++slot)
+        alias(inst, slot, define(args[0].id, slots(whole) == 1 ? 0 : slot, i.imm));
       return true;
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 

@@ -16,7 +16,8 @@ std::array<Id, 2> Emitter::bound_info(uint32_t binding) {
   delta = in_prelude([&] {
     const Id at = value(spv::OpIAdd, wide, {infos, module_.u64(binding * sizeof(BoundInfo))});
     const Id pair = module_.vector(uint_type(), 2);
-    const Id both = value(spv::OpLoad, pair, {device_pointer(at, pair), static_cast<uint32_t>(spv::MemoryAccessAlignedMask), 8});
+    const Id both =
+        value(spv::OpLoad, pair, {device_pointer(at, pair), static_cast<uint32_t>(spv::MemoryAccessAlignedMask), 8});
     size = value(spv::OpCompositeExtract, uint_type(), {both, 1});
     return value(spv::OpCompositeExtract, uint_type(), {both, 0});
   });
@@ -77,7 +78,8 @@ void Emitter::emit_buffer(uint32_t inst, const ir::Inst& i, const Access& a, uin
                   Results parts{};
                   for (uint32_t n = 0; n < a.components; ++n) {
                     parts[n] = conditional(inside(n), uint_type(), 1, [&]() -> Results {
-                      const Id loaded = fresh ? value(spv::OpLoad, element, {pointer(n), fresh}) : value(spv::OpLoad, element, {pointer(n)});
+                      const Id loaded = fresh ? value(spv::OpLoad, element, {pointer(n), fresh})
+                                              : value(spv::OpLoad, element, {pointer(n)});
                       return {a.bytes == 4 ? loaded : value(spv::OpUConvert, uint_type(), {loaded})};
                     })[0];
                   }
@@ -90,8 +92,10 @@ void Emitter::emit_buffer(uint32_t inst, const ir::Inst& i, const Access& a, uin
         conditional(inside(n), 0, 0, [&]() -> Results {
           Id data = id(args[2 + n], slot);
           if (a.bytes < 4) data = value(spv::OpUConvert, element, {data});
-          if (fresh) code(spv::OpStore, {pointer(n), data, fresh});
-          else code(spv::OpStore, {pointer(n), data});
+          if (fresh)
+            code(spv::OpStore, {pointer(n), data, fresh});
+          else
+            code(spv::OpStore, {pointer(n), data});
           return {};
         });
       }
@@ -99,12 +103,13 @@ void Emitter::emit_buffer(uint32_t inst, const ir::Inst& i, const Access& a, uin
     });
   } else {
     const Id type = module_.type(i.type);
-    finish_load(inst, i, slot, conditional(lanes, type, 1, [&]() -> Results {
-                  prepare();
-                  return conditional(inside(0), type, 1, [&]() -> Results {
-                    return {atomic_on(a, pointer(0), i.type, id(args[2], slot), args.size() > 3 ? id(args[3], slot) : 0)};
-                  });
-                }));
+    finish_load(
+        inst, i, slot, conditional(lanes, type, 1, [&]() -> Results {
+          prepare();
+          return conditional(inside(0), type, 1, [&]() -> Results {
+            return {atomic_on(a, pointer(0), i.type, id(args[2], slot), args.size() > 3 ? id(args[3], slot) : 0)};
+          });
+        }));
   }
 }
 

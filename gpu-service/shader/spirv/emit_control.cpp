@@ -1,4 +1,5 @@
-// Blocks, phis and terminators. A loop's header holds only phis and the merge, so that what follows may split into several blocks.
+// Blocks, phis and terminators. A loop's header holds only phis and the merge, so that what follows may split into
+// several blocks.
 #include "gpu-service/shader/spirv/emitter.hpp"
 
 namespace orrery::shader::spirv {
@@ -23,7 +24,8 @@ void Emitter::emit_block(uint32_t block) {
   emit_terminator(block);
 }
 
-// The labels of predecessors behind this block are not known yet (their last SPIR-V block), so phis are patched when all are.
+// The labels of predecessors behind this block are not known yet (their last SPIR-V block), so phis are patched when
+// all are.
 void Emitter::emit_phis(uint32_t block) {
   const ir::Block& b = f_.blocks[block];
   for (const uint32_t phi : b.phis) {
@@ -48,8 +50,12 @@ void Emitter::emit_terminator(uint32_t block) {
   auto target = [&](size_t n) { return block_label_[shape.targets[n]]; };
   if (shape.merge == MergeKind::selection) code(spv::OpSelectionMerge, {block_label_[shape.merge_block], 0});
   switch (shape.terminator) {
-    case TerminatorKind::end: code(spv::OpReturn, {}); break;
-    case TerminatorKind::jump: code(spv::OpBranch, {target(0)}); break;
+    case TerminatorKind::end:
+      code(spv::OpReturn, {});
+      break;
+    case TerminatorKind::jump:
+      code(spv::OpBranch, {target(0)});
+      break;
     case TerminatorKind::branch: {
       ir::Value condition = b.condition;
       bool swapped = false;

@@ -12,21 +12,36 @@ namespace {
 
 uint32_t extended_of(Op op) {
   switch (op) {
-    case Op::fabs: return GLSLstd450FAbs;
-    case Op::fmin: return GLSLstd450NMin;
-    case Op::fmax: return GLSLstd450NMax;
-    case Op::fsqrt: return GLSLstd450Sqrt;
-    case Op::frsq: return GLSLstd450InverseSqrt;
-    case Op::ffloor: return GLSLstd450Floor;
-    case Op::fceil: return GLSLstd450Ceil;
-    case Op::ftrunc: return GLSLstd450Trunc;
-    case Op::frint: return GLSLstd450RoundEven;
-    case Op::ffract: return GLSLstd450Fract;
-    case Op::fexp2: return GLSLstd450Exp2;
-    case Op::flog2: return GLSLstd450Log2;
-    case Op::fsin: return GLSLstd450Sin;
-    case Op::fcos: return GLSLstd450Cos;
-    default: return 0;
+    case Op::fabs:
+      return GLSLstd450FAbs;
+    case Op::fmin:
+      return GLSLstd450NMin;
+    case Op::fmax:
+      return GLSLstd450NMax;
+    case Op::fsqrt:
+      return GLSLstd450Sqrt;
+    case Op::frsq:
+      return GLSLstd450InverseSqrt;
+    case Op::ffloor:
+      return GLSLstd450Floor;
+    case Op::fceil:
+      return GLSLstd450Ceil;
+    case Op::ftrunc:
+      return GLSLstd450Trunc;
+    case Op::frint:
+      return GLSLstd450RoundEven;
+    case Op::ffract:
+      return GLSLstd450Fract;
+    case Op::fexp2:
+      return GLSLstd450Exp2;
+    case Op::flog2:
+      return GLSLstd450Log2;
+    case Op::fsin:
+      return GLSLstd450Sin;
+    case Op::fcos:
+      return GLSLstd450Cos;
+    default:
+      return 0;
   }
 }
 
@@ -42,21 +57,33 @@ bool Emitter::emit_float(uint32_t inst, const ir::Inst& i) {
   };
   spv::Op op = spv::OpNop;
   switch (i.op) {
-    case Op::fadd: op = spv::OpFAdd; break;
-    case Op::fsub: op = spv::OpFSub; break;
-    case Op::fmul: op = spv::OpFMul; break;
-    case Op::fdiv: op = spv::OpFDiv; break;
-    default: break;
+    case Op::fadd:
+      op = spv::OpFAdd;
+      break;
+    case Op::fsub:
+      op = spv::OpFSub;
+      break;
+    case Op::fmul:
+      op = spv::OpFMul;
+      break;
+    case Op::fdiv:
+      op = spv::OpFDiv;
+      break;
+    default:
+      break;
   }
   if (op != spv::OpNop) {
-    for (uint32_t slot = 0; slot < count; ++slot) code(op, {type, exact(define(inst, slot)), id(args[0], slot), id(args[1], slot)});
+    for (uint32_t slot = 0; slot < count; ++slot)
+      code(op, {type, exact(define(inst, slot)), id(args[0], slot), id(args[1], slot)});
     return true;
   }
   if (const uint32_t ext = extended_of(i.op)) {
     for (uint32_t slot = 0; slot < count; ++slot) {
       const Id result = define(inst, slot);
-      if (args.size() == 1) code(spv::OpExtInst, {type, result, module_.glsl(), ext, id(args[0], slot)});
-      else code(spv::OpExtInst, {type, result, module_.glsl(), ext, id(args[0], slot), id(args[1], slot)});
+      if (args.size() == 1)
+        code(spv::OpExtInst, {type, result, module_.glsl(), ext, id(args[0], slot)});
+      else
+        code(spv::OpExtInst, {type, result, module_.glsl(), ext, id(args[0], slot), id(args[1], slot)});
     }
     return true;
   }
@@ -72,28 +99,36 @@ bool Emitter::emit_float(uint32_t inst, const ir::Inst& i) {
         if (o_.host.fuses_fma) {
           code(spv::OpExtInst, {type, exact(define(inst, slot)), module_.glsl(), GLSLstd450Fma, a, b, c});
         } else {
-          const Routine r = i.type == Type::f16 ? Routine::fma_16 : i.type == Type::f32 ? Routine::fma_32 : Routine::fma_64;
+          const Routine r = i.type == Type::f16   ? Routine::fma_16
+                            : i.type == Type::f32 ? Routine::fma_32
+                                                  : Routine::fma_64;
           code(spv::OpFunctionCall, {type, define(inst, slot), routine(r), a, b, c});
         }
       }
       return true;
     }
     case Op::frcp: {
-      const Id one = module_.constant(i.type, i.type == Type::f16 ? 0x3c00u : i.type == Type::f32 ? 0x3f800000u : 0x3ff0000000000000u);
-      for (uint32_t slot = 0; slot < count; ++slot) code(spv::OpFDiv, {type, exact(define(inst, slot)), one, id(args[0], slot)});
+      const Id one = module_.constant(i.type, i.type == Type::f16   ? 0x3c00u
+                                              : i.type == Type::f32 ? 0x3f800000u
+                                                                    : 0x3ff0000000000000u);
+      for (uint32_t slot = 0; slot < count; ++slot)
+        code(spv::OpFDiv, {type, exact(define(inst, slot)), one, id(args[0], slot)});
       return true;
     }
     case Op::fldexp: {
       const Id exponent_type = uint_type();
       static_cast<void>(exponent_type);
       for (uint32_t slot = 0; slot < count; ++slot) {
-        code(spv::OpExtInst, {type, define(inst, slot), module_.glsl(), GLSLstd450Ldexp, id(args[0], slot), id(args[1], slot)});
+        code(spv::OpExtInst,
+             {type, define(inst, slot), module_.glsl(), GLSLstd450Ldexp, id(args[0], slot), id(args[1], slot)});
       }
       return true;
     }
     case Op::fsaturate: {
       const Id zero = module_.constant(i.type, 0);
-      const Id one = module_.constant(i.type, i.type == Type::f16 ? 0x3c00u : i.type == Type::f32 ? 0x3f800000u : 0x3ff0000000000000u);
+      const Id one = module_.constant(i.type, i.type == Type::f16   ? 0x3c00u
+                                              : i.type == Type::f32 ? 0x3f800000u
+                                                                    : 0x3ff0000000000000u);
       for (uint32_t slot = 0; slot < count; ++slot) {
         // max with the number wins over NaN, so NaN becomes 0.
         const Id low = extended(GLSLstd450NMax, type, {id(args[0], slot), zero});
@@ -109,7 +144,8 @@ bool Emitter::emit_float(uint32_t inst, const ir::Inst& i) {
       }
       return true;
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 

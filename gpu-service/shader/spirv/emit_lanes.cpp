@@ -1,5 +1,5 @@
-// What crosses lanes: ballots, votes, lane reads and shuffles. Emitted in subgroup-uniform flow only, because every branch of the
-// program is uniform within its wave.
+// What crosses lanes: ballots, votes, lane reads and shuffles. Emitted in subgroup-uniform flow only, because every
+// branch of the program is uniform within its wave.
 #include <spirv/unified1/GLSL.std.450.h>
 
 #include "gpu-service/shader/spirv/emitter.hpp"
@@ -45,7 +45,9 @@ bool Emitter::emit_lanes(uint32_t inst, const ir::Inst& i) {
   const auto args = f_.args(i);
   const Id type = module_.type(i.type);
   switch (i.op) {
-    case Op::ballot: alias(inst, 0, ballot_word(args[0], i.imm)); return true;
+    case Op::ballot:
+      alias(inst, 0, ballot_word(args[0], i.imm));
+      return true;
     case Op::lane_bit: {
       for (uint32_t slot = 0; slot < k_; ++slot) {
         const Id word = id(args[subgroup_ == 64 ? 0 : slot * subgroup_ / 32], 0);
@@ -145,7 +147,8 @@ bool Emitter::emit_lanes(uint32_t inst, const ir::Inst& i) {
       }
       return true;
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 

@@ -10,8 +10,8 @@ using ir::Type;
 Id Emitter::workgroup_array() {
   if (!workgroup_) {
     if (lds_dwords_ * 4 > o_.host.workgroup_memory) {
-      refuse(0, "the group's LDS of " + std::to_string(lds_dwords_ * 4) + " bytes is more than the device's workgroup memory of " +
-                    std::to_string(o_.host.workgroup_memory));
+      refuse(0, "the group's LDS of " + std::to_string(lds_dwords_ * 4) +
+                    " bytes is more than the device's workgroup memory of " + std::to_string(o_.host.workgroup_memory));
     }
     workgroup_ = module_.variable(spv::StorageClassWorkgroup, module_.array(uint_type(), std::max(1u, lds_dwords_)));
   }
@@ -50,26 +50,27 @@ void Emitter::emit_lds(uint32_t inst, const ir::Inst& i, const Access& a, uint32
   const uint32_t narrow = a.bytes == 1 ? 0xff : 0xffff;
 
   if (i.op == Op::load) {
-    finish_load(inst, i, slot, conditional(lanes, uint_type(), a.components, [&]() -> Results {
-                  prepare();
-                  Results parts{};
-                  for (uint32_t n = 0; n < a.components; ++n) {
-                    const Id at = index_of(n);
-                    if (fixed) {
-                      parts[n] = fixed_address / 4 + n < lds_dwords_ ? value(spv::OpLoad, uint_type(), {pointer(at)}) : u32(0);
-                      continue;
-                    }
-                    // Out of range: dword 0 is read and thrown away.
-                    const Id inside = in_range(at, n);
-                    const Id loaded = value(spv::OpLoad, uint_type(), {pointer(select(uint_type(), inside, at, u32(0)))});
-                    parts[n] = select(uint_type(), inside, loaded, u32(0));
-                  }
-                  if (a.bytes < 4) {
-                    const Id shifted = binary(spv::OpShiftRightLogical, parts[0], shift_of());
-                    parts[0] = binary(spv::OpBitwiseAnd, shifted, u32(narrow));
-                  }
-                  return parts;
-                }));
+    finish_load(
+        inst, i, slot, conditional(lanes, uint_type(), a.components, [&]() -> Results {
+          prepare();
+          Results parts{};
+          for (uint32_t n = 0; n < a.components; ++n) {
+            const Id at = index_of(n);
+            if (fixed) {
+              parts[n] = fixed_address / 4 + n < lds_dwords_ ? value(spv::OpLoad, uint_type(), {pointer(at)}) : u32(0);
+              continue;
+            }
+            // Out of range: dword 0 is read and thrown away.
+            const Id inside = in_range(at, n);
+            const Id loaded = value(spv::OpLoad, uint_type(), {pointer(select(uint_type(), inside, at, u32(0)))});
+            parts[n] = select(uint_type(), inside, loaded, u32(0));
+          }
+          if (a.bytes < 4) {
+            const Id shifted = binary(spv::OpShiftRightLogical, parts[0], shift_of());
+            parts[0] = binary(spv::OpBitwiseAnd, shifted, u32(narrow));
+          }
+          return parts;
+        }));
   } else if (i.op == Op::store) {
     conditional(lanes, 0, 0, [&]() -> Results {
       prepare();
@@ -99,13 +100,14 @@ void Emitter::emit_lds(uint32_t inst, const ir::Inst& i, const Access& a, uint32
       finish_load(inst, i, slot, {module_.null(module_.type(i.type))});
       return;
     }
-    finish_load(inst, i, slot, conditional(lanes, uint_type(), 1, [&]() -> Results {
-                  prepare();
-                  const Id at = index_of(0);
-                  return conditional(in_range(at, 0), uint_type(), 1, [&]() -> Results {
-                    return {atomic_on(a, pointer(at), i.type, id(args[2], slot), args.size() > 3 ? id(args[3], slot) : 0)};
-                  });
-                }));
+    finish_load(
+        inst, i, slot, conditional(lanes, uint_type(), 1, [&]() -> Results {
+          prepare();
+          const Id at = index_of(0);
+          return conditional(in_range(at, 0), uint_type(), 1, [&]() -> Results {
+            return {atomic_on(a, pointer(at), i.type, id(args[2], slot), args.size() > 3 ? id(args[3], slot) : 0)};
+          });
+        }));
   }
 }
 
@@ -113,13 +115,14 @@ Id Emitter::linear_group() {
   Id& cached = entry_[10u << 16];
   if (cached) return cached;
   const Id three = module_.vector(uint_type(), 3);
-  const Id own = module_.built_in(spv::BuiltInWorkgroupId, three), all = module_.built_in(spv::BuiltInNumWorkgroups, three);
+  const Id own = module_.built_in(spv::BuiltInWorkgroupId, three),
+           all = module_.built_in(spv::BuiltInNumWorkgroups, three);
   return cached = in_prelude([&] {
-    const Id o = value(spv::OpLoad, three, {own}), n = value(spv::OpLoad, three, {all});
-    auto part = [&](Id v, uint32_t d) { return value(spv::OpCompositeExtract, uint_type(), {v, d}); };
-    const Id yz = binary(spv::OpIAdd, part(o, 1), binary(spv::OpIMul, part(o, 2), part(n, 1)));
-    return binary(spv::OpIAdd, part(o, 0), binary(spv::OpIMul, yz, part(n, 0)));
-  });
+           const Id o = value(spv::OpLoad, three, {own}), n = value(spv::OpLoad, three, {all});
+           auto part = [&](Id v, uint32_t d) { return value(spv::OpCompositeExtract, uint_type(), {v, d}); };
+           const Id yz = binary(spv::OpIAdd, part(o, 1), binary(spv::OpIMul, part(o, 2), part(n, 1)));
+           return binary(spv::OpIAdd, part(o, 0), binary(spv::OpIMul, yz, part(n, 0)));
+         });
 }
 
 // Private memory: per group, per wave, per dword, per lane; beyond scratch_dwords reads 0 and is dropped.
@@ -137,9 +140,11 @@ void Emitter::emit_scratch(uint32_t inst, const ir::Inst& i, const Access& a, ui
   if (!base) {
     const Id group = linear_group(), wave = wave_in_group(), own = lane(slot), memory = push(kScratch);
     base = in_prelude([&] {
-      const Id waves = value(spv::OpIAdd, wide, {
-          value(spv::OpIMul, wide, {value(spv::OpUConvert, wide, {group}), module_.u64(waves_)}), value(spv::OpUConvert, wide, {wave})});
-      const Id bytes = value(spv::OpIMul, wide, {waves, module_.u64(static_cast<uint64_t>(o_.scratch_dwords) * o_.layout.wave * 4)});
+      const Id waves = value(spv::OpIAdd, wide,
+                             {value(spv::OpIMul, wide, {value(spv::OpUConvert, wide, {group}), module_.u64(waves_)}),
+                              value(spv::OpUConvert, wide, {wave})});
+      const Id bytes =
+          value(spv::OpIMul, wide, {waves, module_.u64(static_cast<uint64_t>(o_.scratch_dwords) * o_.layout.wave * 4)});
       const Id mine = value(spv::OpUConvert, wide, {binary(spv::OpShiftLeftLogical, own, u32(2))});
       return value(spv::OpIAdd, wide, {value(spv::OpIAdd, wide, {memory, bytes}), mine});
     });
@@ -155,7 +160,9 @@ void Emitter::emit_scratch(uint32_t inst, const ir::Inst& i, const Access& a, ui
     return value(spv::OpIAdd, wide, {base, bytes});
   };
   auto inside = [&](Id at) { return value(spv::OpULessThan, bool_type(), {at, u32(o_.scratch_dwords)}); };
-  auto shift_of = [&] { return binary(spv::OpShiftLeftLogical, binary(spv::OpBitwiseAnd, address, u32(a.bytes == 1 ? 3 : 2)), u32(3)); };
+  auto shift_of = [&] {
+    return binary(spv::OpShiftLeftLogical, binary(spv::OpBitwiseAnd, address, u32(a.bytes == 1 ? 3 : 2)), u32(3));
+  };
   const uint32_t narrow = a.bytes == 1 ? 0xff : 0xffff;
   if (i.op == Op::load) {
     finish_load(inst, i, slot, conditional(lanes, uint_type(), a.components, [&]() -> Results {
@@ -163,9 +170,12 @@ void Emitter::emit_scratch(uint32_t inst, const ir::Inst& i, const Access& a, ui
                   Results parts{};
                   for (uint32_t n = 0; n < a.components; ++n) {
                     const Id at = n ? binary(spv::OpIAdd, dword, u32(n)) : dword;
-                    parts[n] = conditional(inside(at), uint_type(), 1, [&]() -> Results { return {load_device(place(at), Type::u32)}; })[0];
+                    parts[n] = conditional(inside(at), uint_type(), 1,
+                                           [&]() -> Results { return {load_device(place(at), Type::u32)}; })[0];
                   }
-                  if (a.bytes < 4) parts[0] = binary(spv::OpBitwiseAnd, binary(spv::OpShiftRightLogical, parts[0], shift_of()), u32(narrow));
+                  if (a.bytes < 4)
+                    parts[0] =
+                        binary(spv::OpBitwiseAnd, binary(spv::OpShiftRightLogical, parts[0], shift_of()), u32(narrow));
                   return parts;
                 }));
   } else {

@@ -16,7 +16,8 @@ Id Emitter::device_pointer(Id address, Id pointed) {
 Id Emitter::load_device(Id address, Type type, bool fresh) {
   const Id pointed = module_.type(type);
   const Id pointer = device_pointer(address, pointed);
-  const uint32_t access = spv::MemoryAccessAlignedMask | (fresh ? static_cast<uint32_t>(spv::MemoryAccessVolatileMask) : 0u);
+  const uint32_t access =
+      spv::MemoryAccessAlignedMask | (fresh ? static_cast<uint32_t>(spv::MemoryAccessVolatileMask) : 0u);
   return value(spv::OpLoad, pointed, {pointer, access, ir::bits_of(type) / 8});
 }
 
@@ -45,23 +46,38 @@ bool Emitter::emit_memory(uint32_t inst, const ir::Inst& i) {
   switch (i.op) {
     case Op::load:
     case Op::store:
-    case Op::atomic: break;
-    case Op::buffer_size: alias(inst, 0, bound_info(i.imm)[1]); return true;
+    case Op::atomic:
+      break;
+    case Op::buffer_size:
+      alias(inst, 0, bound_info(i.imm)[1]);
+      return true;
     case Op::group_barrier:
     case Op::memory_barrier:
-    case Op::wave_fence: emit_barrier(i); return true;
-    case Op::wave_wait: return true;
-    default: return false;
+    case Op::wave_fence:
+      emit_barrier(i);
+      return true;
+    case Op::wave_wait:
+      return true;
+    default:
+      return false;
   }
   const Access& a = f_.accesses[i.imm];
   bool per_lane = i.per_lane;
   for (ir::Value v : f_.args(i)) per_lane |= f_.insts[v.id].per_lane;
   for (uint32_t slot = 0; slot < (per_lane ? k_ : 1); ++slot) {
     switch (a.space) {
-      case Space::guest: emit_guest(inst, i, a, slot); break;
-      case Space::buffer: emit_buffer(inst, i, a, slot); break;
-      case Space::lds: emit_lds(inst, i, a, slot); break;
-      case Space::scratch: emit_scratch(inst, i, a, slot); break;
+      case Space::guest:
+        emit_guest(inst, i, a, slot);
+        break;
+      case Space::buffer:
+        emit_buffer(inst, i, a, slot);
+        break;
+      case Space::lds:
+        emit_lds(inst, i, a, slot);
+        break;
+      case Space::scratch:
+        emit_scratch(inst, i, a, slot);
+        break;
     }
   }
   return true;
@@ -69,13 +85,14 @@ bool Emitter::emit_memory(uint32_t inst, const ir::Inst& i) {
 
 void Emitter::emit_barrier(const ir::Inst& i) {
   const uint32_t all = spv::MemorySemanticsAcquireReleaseMask | spv::MemorySemanticsUniformMemoryMask |
-                        spv::MemorySemanticsWorkgroupMemoryMask;
+                       spv::MemorySemanticsWorkgroupMemoryMask;
   if (i.op == Op::group_barrier) {
     code(spv::OpControlBarrier, {u32(spv::ScopeWorkgroup), u32(spv::ScopeWorkgroup), u32(all)});
   } else if (i.op == Op::memory_barrier) {
     // A lockstep device (a CPU) keeps its stores in order; its barriers would make waves wait for each other.
     if (o_.host.lockstep_subgroups) return;
-    code(spv::OpMemoryBarrier, {u32(spv::ScopeDevice), u32(spv::MemorySemanticsAcquireReleaseMask | spv::MemorySemanticsUniformMemoryMask)});
+    code(spv::OpMemoryBarrier,
+         {u32(spv::ScopeDevice), u32(spv::MemorySemanticsAcquireReleaseMask | spv::MemorySemanticsUniformMemoryMask)});
   } else if (!o_.host.lockstep_subgroups && subgroup_ > 1) {
     code(spv::OpControlBarrier, {u32(spv::ScopeSubgroup), u32(spv::ScopeSubgroup), u32(all)});
   }
@@ -87,23 +104,45 @@ Id Emitter::atomic_on(const Access& a, Id pointer, Type type, Id data, Id compar
   if (type == Type::u64) module_.capability(spv::CapabilityInt64Atomics);
   spv::Op op = spv::OpNop;
   switch (a.atomic) {
-    case ir::AtomicOp::swap: op = spv::OpAtomicExchange; break;
-    case ir::AtomicOp::add: op = spv::OpAtomicIAdd; break;
-    case ir::AtomicOp::sub: op = spv::OpAtomicISub; break;
-    case ir::AtomicOp::umin: op = spv::OpAtomicUMin; break;
-    case ir::AtomicOp::smin: op = spv::OpAtomicSMin; break;
-    case ir::AtomicOp::umax: op = spv::OpAtomicUMax; break;
-    case ir::AtomicOp::smax: op = spv::OpAtomicSMax; break;
-    case ir::AtomicOp::iand: op = spv::OpAtomicAnd; break;
-    case ir::AtomicOp::ior: op = spv::OpAtomicOr; break;
-    case ir::AtomicOp::ixor: op = spv::OpAtomicXor; break;
+    case ir::AtomicOp::swap:
+      op = spv::OpAtomicExchange;
+      break;
+    case ir::AtomicOp::add:
+      op = spv::OpAtomicIAdd;
+      break;
+    case ir::AtomicOp::sub:
+      op = spv::OpAtomicISub;
+      break;
+    case ir::AtomicOp::umin:
+      op = spv::OpAtomicUMin;
+      break;
+    case ir::AtomicOp::smin:
+      op = spv::OpAtomicSMin;
+      break;
+    case ir::AtomicOp::umax:
+      op = spv::OpAtomicUMax;
+      break;
+    case ir::AtomicOp::smax:
+      op = spv::OpAtomicSMax;
+      break;
+    case ir::AtomicOp::iand:
+      op = spv::OpAtomicAnd;
+      break;
+    case ir::AtomicOp::ior:
+      op = spv::OpAtomicOr;
+      break;
+    case ir::AtomicOp::ixor:
+      op = spv::OpAtomicXor;
+      break;
     case ir::AtomicOp::compare_swap:
       return value(spv::OpAtomicCompareExchange, t, {pointer, scope, relaxed, relaxed, data, compare});
-    default: break;
+    default:
+      break;
   }
   if (op != spv::OpNop) return value(op, t, {pointer, scope, relaxed, data});
   // The rest as a compare-and-swap loop.
-  const Id before = current_label_, header = module_.new_id(), body = module_.new_id(), next = module_.new_id(), merge = module_.new_id();
+  const Id before = current_label_, header = module_.new_id(), body = module_.new_id(), next = module_.new_id(),
+           merge = module_.new_id();
   const Id first = value(spv::OpAtomicLoad, t, {pointer, scope, relaxed});
   code(spv::OpBranch, {header});
   label(header);
@@ -131,7 +170,8 @@ Id Emitter::atomic_on(const Access& a, Id pointer, Type type, Id data, Id compar
       module_.decorate(z, spv::DecorationNoContraction);
       made = value(spv::OpBitcast, t, {z});
     } else {
-      // A NaN in memory loses, a NaN operand leaves memory alone: a compare that is false when unordered picks the other.
+      // A NaN in memory loses, a NaN operand leaves memory alone: a compare that is false when unordered picks the
+      // other.
       const bool minimum = a.atomic == ir::AtomicOp::fmin;
       const Id better = value(minimum ? spv::OpFOrdLessThan : spv::OpFOrdGreaterThan, bool_type(), {y, x});
       const Id is_nan = value(spv::OpIsNan, bool_type(), {x});
@@ -189,7 +229,8 @@ void Emitter::emit_guest(uint32_t inst, const ir::Inst& i, const Access& a, uint
                   const Id found = value(spv::OpFunctionCall, wide, {routine(Routine::locate_write), address(), where});
                   const Id present = value(spv::OpINotEqual, bool_type(), {found, module_.u64(0)});
                   return conditional(present, type, 1, [&]() -> Results {
-                    return {atomic_on(a, device_pointer(found, type), i.type, id(args[2], slot), args.size() > 3 ? id(args[3], slot) : 0)};
+                    return {atomic_on(a, device_pointer(found, type), i.type, id(args[2], slot),
+                                      args.size() > 3 ? id(args[3], slot) : 0)};
                   });
                 }));
   }

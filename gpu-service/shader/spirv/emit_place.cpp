@@ -10,7 +10,16 @@ using ir::Type;
 
 namespace {
 
-enum : uint32_t { kSublane = 1u << 16, kWave = 2u << 16, kGroup = 3u << 16, kThread = 4u << 16, kLocal = 5u << 16, kExists = 6u << 16, kLane = 7u << 16, kPush = 8u << 16 };
+enum : uint32_t {
+  kSublane = 1u << 16,
+  kWave = 2u << 16,
+  kGroup = 3u << 16,
+  kThread = 4u << 16,
+  kLocal = 5u << 16,
+  kExists = 6u << 16,
+  kLane = 7u << 16,
+  kPush = 8u << 16
+};
 constexpr uint32_t kOffsets[Emitter::kMemberCount] = {0, 64, 72, 80, 88, 96, 112};
 
 }  // namespace
@@ -34,12 +43,13 @@ Id Emitter::push_here(uint32_t member, uint32_t index) {
   }
   if (member >= kPageTable && member <= kScratch) {
     const Id pair = module_.vector(uint, 2);
-    const Id pointer = value(spv::OpAccessChain, module_.pointer(spv::StorageClassPushConstant, pair), {push_variable_, u32(member)});
+    const Id pointer =
+        value(spv::OpAccessChain, module_.pointer(spv::StorageClassPushConstant, pair), {push_variable_, u32(member)});
     const Id loaded = value(spv::OpLoad, pair, {pointer});
     return value(spv::OpBitcast, module_.type(Type::u64), {loaded});
   }
-  const Id pointer =
-      value(spv::OpAccessChain, module_.pointer(spv::StorageClassPushConstant, uint), {push_variable_, u32(member), u32(index)});
+  const Id pointer = value(spv::OpAccessChain, module_.pointer(spv::StorageClassPushConstant, uint),
+                           {push_variable_, u32(member), u32(index)});
   return value(spv::OpLoad, uint, {pointer});
 }
 
@@ -72,10 +82,11 @@ Id Emitter::group_id(uint32_t dimension) {
   const Id variable = module_.built_in(spv::BuiltInWorkgroupId, three);
   const Id first = push(kFirstGroup, dimension);
   return cached = in_prelude([&] {
-    const Id pointer = value(spv::OpAccessChain, module_.pointer(spv::StorageClassInput, uint_type()), {variable, u32(dimension)});
-    const Id own = value(spv::OpLoad, uint_type(), {pointer});
-    return binary(spv::OpIAdd, own, first);
-  });
+           const Id pointer = value(spv::OpAccessChain, module_.pointer(spv::StorageClassInput, uint_type()),
+                                    {variable, u32(dimension)});
+           const Id own = value(spv::OpLoad, uint_type(), {pointer});
+           return binary(spv::OpIAdd, own, first);
+         });
 }
 
 Id Emitter::lane(uint32_t slot) {
@@ -92,9 +103,7 @@ Id Emitter::thread_in_group(uint32_t slot) {
   Id& cached = entry_[kThread + slot];
   if (cached) return cached;
   const Id wave = wave_in_group(), own = lane(slot);
-  return cached = in_prelude([&] {
-    return binary(spv::OpIAdd, binary(spv::OpIMul, wave, u32(o_.layout.wave)), own);
-  });
+  return cached = in_prelude([&] { return binary(spv::OpIAdd, binary(spv::OpIMul, wave, u32(o_.layout.wave)), own); });
 }
 
 Id Emitter::local_id(uint32_t dimension, uint32_t slot) {
@@ -106,18 +115,19 @@ Id Emitter::local_id(uint32_t dimension, uint32_t slot) {
   Id& cached = entry_[kLocal + dimension * 128 + slot];
   if (cached) return cached;
   return cached = in_prelude([&] {
-    Id v = thread;
-    if (before > 1) {
-      v = std::has_single_bit(before) ? binary(spv::OpShiftRightLogical, v, u32(static_cast<uint32_t>(std::countr_zero(before))))
-                                      : binary(spv::OpUDiv, v, u32(before));
-    }
-    // Threads behind the group's last one wrap in no dimension that matters: they do not exist.
-    if (!last) {
-      v = std::has_single_bit(size[dimension]) ? binary(spv::OpBitwiseAnd, v, u32(size[dimension] - 1))
-                                               : binary(spv::OpUMod, v, u32(size[dimension]));
-    }
-    return v;
-  });
+           Id v = thread;
+           if (before > 1) {
+             v = std::has_single_bit(before)
+                     ? binary(spv::OpShiftRightLogical, v, u32(static_cast<uint32_t>(std::countr_zero(before))))
+                     : binary(spv::OpUDiv, v, u32(before));
+           }
+           // Threads behind the group's last one wrap in no dimension that matters: they do not exist.
+           if (!last) {
+             v = std::has_single_bit(size[dimension]) ? binary(spv::OpBitwiseAnd, v, u32(size[dimension] - 1))
+                                                      : binary(spv::OpUMod, v, u32(size[dimension]));
+           }
+           return v;
+         });
 }
 
 Id Emitter::thread_exists(uint32_t slot) {
@@ -133,29 +143,44 @@ Id Emitter::thread_exists(uint32_t slot) {
     }
   }
   return cached = in_prelude([&] {
-    Id exists = 0;
-    auto also = [&](Id condition) { exists = exists ? value(spv::OpLogicalAnd, bool_type(), {exists, condition}) : condition; };
-    if (threads_ % o_.layout.wave != 0) also(value(spv::OpULessThan, bool_type(), {thread, u32(threads_)}));
-    for (uint32_t d = 0; d < 3 && o_.partial_groups; ++d) {
-      const Id global = binary(spv::OpIAdd, binary(spv::OpIMul, group[d], u32(o_.group_size[d])), local[d]);
-      const Id inside = value(spv::OpULessThan, bool_type(), {global, total[d]});
-      const Id all = value(spv::OpIEqual, bool_type(), {total[d], u32(0)});
-      also(value(spv::OpLogicalOr, bool_type(), {inside, all}));
-    }
-    return exists ? exists : module_.constant(Type::b1, 1);
-  });
+           Id exists = 0;
+           auto also = [&](Id condition) {
+             exists = exists ? value(spv::OpLogicalAnd, bool_type(), {exists, condition}) : condition;
+           };
+           if (threads_ % o_.layout.wave != 0) also(value(spv::OpULessThan, bool_type(), {thread, u32(threads_)}));
+           for (uint32_t d = 0; d < 3 && o_.partial_groups; ++d) {
+             const Id global = binary(spv::OpIAdd, binary(spv::OpIMul, group[d], u32(o_.group_size[d])), local[d]);
+             const Id inside = value(spv::OpULessThan, bool_type(), {global, total[d]});
+             const Id all = value(spv::OpIEqual, bool_type(), {total[d], u32(0)});
+             also(value(spv::OpLogicalOr, bool_type(), {inside, all}));
+           }
+           return exists ? exists : module_.constant(Type::b1, 1);
+         });
 }
 
 bool Emitter::emit_place(uint32_t inst, const ir::Inst& i) {
   for (uint32_t slot = 0; slot < slots(i); ++slot) {
     switch (i.op) {
-      case Op::user_data: alias(inst, slot, push(kUserData, i.imm)); break;
-      case Op::group_id: alias(inst, slot, group_id(i.imm)); break;
-      case Op::wave_id: alias(inst, slot, wave_in_group()); break;
-      case Op::lane_id: alias(inst, slot, lane(slot)); break;
-      case Op::local_id: alias(inst, slot, local_id(i.imm, slot)); break;
-      case Op::thread_exists: alias(inst, slot, thread_exists(slot)); break;
-      default: return false;
+      case Op::user_data:
+        alias(inst, slot, push(kUserData, i.imm));
+        break;
+      case Op::group_id:
+        alias(inst, slot, group_id(i.imm));
+        break;
+      case Op::wave_id:
+        alias(inst, slot, wave_in_group());
+        break;
+      case Op::lane_id:
+        alias(inst, slot, lane(slot));
+        break;
+      case Op::local_id:
+        alias(inst, slot, local_id(i.imm, slot));
+        break;
+      case Op::thread_exists:
+        alias(inst, slot, thread_exists(slot));
+        break;
+      default:
+        return false;
     }
   }
   return true;

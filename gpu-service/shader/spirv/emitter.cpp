@@ -1,7 +1,7 @@
 #include "gpu-service/shader/spirv/emitter.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 
 namespace orrery::shader::spirv {
 
@@ -83,11 +83,15 @@ void Emitter::label(Id id) {
   current_label_ = id;
 }
 
-void Emitter::refuse(uint32_t offset, std::string reason) { refusals_.push_back({offset, "program", std::move(reason)}); }
+void Emitter::refuse(uint32_t offset, std::string reason) {
+  refusals_.push_back({offset, "program", std::move(reason)});
+}
 
 void Emitter::emit_inst(uint32_t inst) {
   const ir::Inst& i = f_.insts[inst];
-  if (emit_arithmetic(inst, i) || emit_float(inst, i) || emit_lanes(inst, i) || emit_place(inst, i) || emit_memory(inst, i)) return;
+  if (emit_arithmetic(inst, i) || emit_float(inst, i) || emit_lanes(inst, i) || emit_place(inst, i) ||
+      emit_memory(inst, i))
+    return;
   refuse(0, fmt::format("the operation {} is not written out yet", ir::name_of(i.op)));
 }
 

@@ -1,5 +1,5 @@
-// IR to SPIR-V for one lane layout: a uniform value is one id, a per-lane value is k ids (slot j of an invocation is lane
-// j * subgroup + SubgroupLocalInvocationId).
+// IR to SPIR-V for one lane layout: a uniform value is one id, a per-lane value is k ids (slot j of an invocation is
+// lane j * subgroup + SubgroupLocalInvocationId).
 #pragma once
 
 #include "gpu-service/shader/ir/function.hpp"
@@ -10,22 +10,22 @@ namespace orrery::shader::spirv {
 
 // Functions of the module that memory accesses call, made when first used.
 enum class Routine : uint8_t {
-  escape,           // void(u64 address, u32 where)
-  locate_read,      // u64 device address(u64 guest address, u32 where), 0: absent
+  escape,       // void(u64 address, u32 where)
+  locate_read,  // u64 device address(u64 guest address, u32 where), 0: absent
   locate_write,
-  load_byte,        // u32(u64 address, u32 where)
+  load_byte,  // u32(u64 address, u32 where)
   load_half,
-  load_1,           // u32(u64 address, u32 where)
-  load_2,           // vec(u64 address, u32 where)
+  load_1,  // u32(u64 address, u32 where)
+  load_2,  // vec(u64 address, u32 where)
   load_3,
   load_4,
-  store_byte,       // void(u64 address, u32 where, u32 value)
+  store_byte,  // void(u64 address, u32 where, u32 value)
   store_half,
   store_1,
-  store_2,          // void(u64 address, u32 where, u32 values...)
+  store_2,  // void(u64 address, u32 where, u32 values...)
   store_3,
   store_4,
-  fma_16,           // f(f, f, f), where the device does not fuse
+  fma_16,  // f(f, f, f), where the device does not fuse
   fma_32,
   fma_64,
   count,
@@ -79,10 +79,10 @@ class Emitter {
   Results conditional(Id condition, Id type, uint32_t count, Body body);
   void finish_load(uint32_t inst, const ir::Inst& i, uint32_t slot, const Results& results);
   Id atomic_on(const ir::Access& a, Id pointer, ir::Type type, Id data, Id compare);
-  Id device_pointer(Id address, Id pointed);                    // physical storage buffer pointer of a device address
+  Id device_pointer(Id address, Id pointed);                      // physical storage buffer pointer of a device address
   Id load_device(Id address, ir::Type type, bool fresh = false);  // naturally aligned
   void store_device(Id address, ir::Type type, Id data);
-  std::array<Id, 2> bound_info(uint32_t binding);               // delta, size
+  std::array<Id, 2> bound_info(uint32_t binding);  // delta, size
   void emit_barrier(const ir::Inst& i);
 
   // Entry state, in front of the entry block.
@@ -93,10 +93,10 @@ class Emitter {
     code_ = saved;
     return result;
   }
-  Id sublane();             // SubgroupLocalInvocationId, 0 when the wave is one invocation
+  Id sublane();  // SubgroupLocalInvocationId, 0 when the wave is one invocation
   Id wave_in_group();
   Id group_id(uint32_t dimension);
-  Id linear_group();        // within this dispatch call, without first_group
+  Id linear_group();  // within this dispatch call, without first_group
   Id thread_in_group(uint32_t slot);
   Id local_id(uint32_t dimension, uint32_t slot);
   Id thread_exists(uint32_t slot);
@@ -118,11 +118,11 @@ class Emitter {
   Module module_;
   Words main_, prelude_, routines_;
   Words* code_ = &main_;
-  std::vector<uint32_t> start_;    // first entry of a value in ids_, ~0: none yet
+  std::vector<uint32_t> start_;  // first entry of a value in ids_, ~0: none yet
   std::vector<Id> ids_;
   std::vector<Id> block_label_, exit_label_;  // per IR block: its label and the label of its last SPIR-V block
   struct Later {
-    size_t at;       // word in main_ that becomes the exit label of `block`
+    size_t at;  // word in main_ that becomes the exit label of `block`
     uint32_t block;
   };
   std::vector<Later> later_;
@@ -133,7 +133,7 @@ class Emitter {
   Id push_variable_ = 0, workgroup_ = 0;
   std::vector<std::array<Id, 4>> buffer_variables_;  // per binding: u8, u16, u32, u64 view
   std::array<Id, 4> buffer_blocks_{};
-  std::unordered_map<uint32_t, Id> entry_;           // cached prelude values
+  std::unordered_map<uint32_t, Id> entry_;  // cached prelude values
   bool uses_page_table_ = false, uses_scratch_ = false;
   std::vector<BoundBuffer> bound_;
   uint32_t waves_ = 1, threads_ = 1, lds_dwords_ = 0;

@@ -26,13 +26,15 @@ void Module::decorate(Id target, spv::Decoration d, std::initializer_list<uint32
 }
 
 void Module::member_decorate(Id type, uint32_t member, spv::Decoration d, std::initializer_list<uint32_t> operands) {
-  put(decorations_, spv::OpMemberDecorate, {type, member, static_cast<uint32_t>(d)}, {operands.begin(), operands.size()});
+  put(decorations_, spv::OpMemberDecorate, {type, member, static_cast<uint32_t>(d)},
+      {operands.begin(), operands.size()});
 }
 
 Id Module::integer(uint32_t bits) {
-  const uint32_t slot = bits == 8 ? 8u : bits == 16 ? static_cast<uint32_t>(ir::Type::u16)
-                                 : bits == 32 ? static_cast<uint32_t>(ir::Type::u32)
-                                              : static_cast<uint32_t>(ir::Type::u64);
+  const uint32_t slot = bits == 8    ? 8u
+                        : bits == 16 ? static_cast<uint32_t>(ir::Type::u16)
+                        : bits == 32 ? static_cast<uint32_t>(ir::Type::u32)
+                                     : static_cast<uint32_t>(ir::Type::u64);
   Id& id = scalar_[slot];
   if (id) return id;
   if (bits == 8) capability(spv::CapabilityInt8);
@@ -47,17 +49,24 @@ Id Module::type(ir::Type t) {
   Id& id = scalar_[static_cast<size_t>(t)];
   if (id) return id;
   switch (t) {
-    case ir::Type::none: return void_type();
+    case ir::Type::none:
+      return void_type();
     case ir::Type::b1:
       id = new_id();
       put(types_, spv::OpTypeBool, {id});
       return id;
     case ir::Type::u16:
     case ir::Type::u32:
-    case ir::Type::u64: return integer(ir::bits_of(t));
-    case ir::Type::f16: capability(spv::CapabilityFloat16); break;
-    case ir::Type::f64: capability(spv::CapabilityFloat64); break;
-    case ir::Type::f32: break;
+    case ir::Type::u64:
+      return integer(ir::bits_of(t));
+    case ir::Type::f16:
+      capability(spv::CapabilityFloat16);
+      break;
+    case ir::Type::f64:
+      capability(spv::CapabilityFloat64);
+      break;
+    case ir::Type::f32:
+      break;
   }
   id = new_id();
   put(types_, spv::OpTypeFloat, {id, ir::bits_of(t)});
@@ -185,10 +194,12 @@ Words Module::assemble(Id main, std::array<uint32_t, 3> local_size, const Words&
     put(out, spv::OpExtInstImport, {glsl_}, kName);
   }
   put(out, spv::OpMemoryModel,
-      {static_cast<uint32_t>(physical_addresses_ ? spv::AddressingModelPhysicalStorageBuffer64 : spv::AddressingModelLogical),
+      {static_cast<uint32_t>(physical_addresses_ ? spv::AddressingModelPhysicalStorageBuffer64
+                                                 : spv::AddressingModelLogical),
        static_cast<uint32_t>(spv::MemoryModelGLSL450)});
   put(out, spv::OpEntryPoint, {static_cast<uint32_t>(spv::ExecutionModelGLCompute), main, 0x6E69616D, 0}, interface_);
-  put(out, spv::OpExecutionMode, {main, static_cast<uint32_t>(spv::ExecutionModeLocalSize), local_size[0], local_size[1], local_size[2]});
+  put(out, spv::OpExecutionMode,
+      {main, static_cast<uint32_t>(spv::ExecutionModeLocalSize), local_size[0], local_size[1], local_size[2]});
   out.insert(out.end(), modes_.begin(), modes_.end());
   out.insert(out.end(), decorations_.begin(), decorations_.end());
   out.insert(out.end(), types_.begin(), types_.end());

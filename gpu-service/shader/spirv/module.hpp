@@ -39,15 +39,15 @@ class Module {
 
   // Types.
   Id type(ir::Type t);
-  Id integer(uint32_t bits);                   // unsigned
+  Id integer(uint32_t bits);  // unsigned
   Id vector(Id component, uint32_t count);
   Id pointer(spv::StorageClass storage, Id to);
   Id function_type(Id result, std::initializer_list<Id> parameters);
   Id void_type();
-  Id array(Id element, uint32_t count);        // without a stride
+  Id array(Id element, uint32_t count);             // without a stride
   Id structure(std::initializer_list<Id> members);  // a new one each time
-  Id pair_type();                              // {u32, u32}, of extended multiplication
-  Id runtime_array(Id element);                // a new one each time
+  Id pair_type();                                   // {u32, u32}, of extended multiplication
+  Id runtime_array(Id element);                     // a new one each time
 
   // Constants.
   Id constant(ir::Type t, uint64_t bits);

@@ -1,5 +1,5 @@
-// The module's own functions: the walk through the device page table, loads and stores on top of it, and fused multiply-add for
-// devices that round twice.
+// The module's own functions: the walk through the device page table, loads and stores on top of it, and fused
+// multiply-add for devices that round twice.
 #include <spirv/unified1/GLSL.std.450.h>
 
 #include "gpu-service/shader/spirv/conditional.hpp"
@@ -63,25 +63,62 @@ Id RoutineWriter::write() {
   Words* const code = std::exchange(e.code_, &own_);
   const Id label = e.current_label_;
   switch (which_) {
-    case Routine::escape: escape(); break;
-    case Routine::locate_read: locate(false); break;
-    case Routine::locate_write: locate(true); break;
-    case Routine::load_byte: load_byte(); break;
-    case Routine::load_half: load_half(); break;
-    case Routine::load_1: load(1); break;
-    case Routine::load_2: load(2); break;
-    case Routine::load_3: load(3); break;
-    case Routine::load_4: load(4); break;
-    case Routine::store_byte: store_narrow(1); break;
-    case Routine::store_half: store_narrow(2); break;
-    case Routine::store_1: store(1); break;
-    case Routine::store_2: store(2); break;
-    case Routine::store_3: store(3); break;
-    case Routine::store_4: store(4); break;
-    case Routine::fma_16: fma(Type::f16); break;
-    case Routine::fma_32: fma(Type::f32); break;
-    case Routine::fma_64: fma(Type::f64); break;
-    case Routine::count: break;
+    case Routine::escape:
+      escape();
+      break;
+    case Routine::locate_read:
+      locate(false);
+      break;
+    case Routine::locate_write:
+      locate(true);
+      break;
+    case Routine::load_byte:
+      load_byte();
+      break;
+    case Routine::load_half:
+      load_half();
+      break;
+    case Routine::load_1:
+      load(1);
+      break;
+    case Routine::load_2:
+      load(2);
+      break;
+    case Routine::load_3:
+      load(3);
+      break;
+    case Routine::load_4:
+      load(4);
+      break;
+    case Routine::store_byte:
+      store_narrow(1);
+      break;
+    case Routine::store_half:
+      store_narrow(2);
+      break;
+    case Routine::store_1:
+      store(1);
+      break;
+    case Routine::store_2:
+      store(2);
+      break;
+    case Routine::store_3:
+      store(3);
+      break;
+    case Routine::store_4:
+      store(4);
+      break;
+    case Routine::fma_16:
+      fma(Type::f16);
+      break;
+    case Routine::fma_32:
+      fma(Type::f32);
+      break;
+    case Routine::fma_64:
+      fma(Type::f64);
+      break;
+    case Routine::count:
+      break;
   }
   end();
   e.code_ = code;
@@ -115,12 +152,14 @@ void RoutineWriter::locate(bool write) {
   const Id low = e.value(spv::OpIEqual, e.bool_type(), {high, m.u64(0)});
   const Id found = e.conditional(low, u64(), 1, [&]() -> Emitter::Results {
     const Id first = e.value(spv::OpShiftRightLogical, u64(), {p[0], m.u32(kLevel1Shift)});
-    const Id first_at = e.value(spv::OpIAdd, u64(), {table, e.value(spv::OpShiftLeftLogical, u64(), {first, m.u32(3)})});
+    const Id first_at =
+        e.value(spv::OpIAdd, u64(), {table, e.value(spv::OpShiftLeftLogical, u64(), {first, m.u32(3)})});
     const Id second = e.load_device(first_at, Type::u64);
     return e.conditional(present(second), u64(), 1, [&]() -> Emitter::Results {
       const Id page = e.value(spv::OpShiftRightLogical, u64(), {p[0], m.u32(kPageBits)});
       const Id index = e.value(spv::OpBitwiseAnd, u64(), {page, m.u64(2047)});
-      const Id entry = e.value(spv::OpIAdd, u64(), {second, e.value(spv::OpShiftLeftLogical, u64(), {index, m.u32(4)})});
+      const Id entry =
+          e.value(spv::OpIAdd, u64(), {second, e.value(spv::OpShiftLeftLogical, u64(), {index, m.u32(4)})});
       return {e.load_device(add64(entry, write ? 8 : 0), Type::u64)};
     });
   })[0];
@@ -167,10 +206,12 @@ void RoutineWriter::load_half() {
       return {e.binary(spv::OpBitwiseAnd, e.binary(spv::OpShiftRightLogical, dword, shift), m.u32(0xffff))};
     });
   })[0];
-  const Id slow = e.conditional(e.value(spv::OpLogicalNot, e.bool_type(), {aligned}), u32(), 1, [&]() -> Emitter::Results {
-    const Id a = call(Routine::load_byte, u32(), {p[0], p[1]}), b = call(Routine::load_byte, u32(), {add64(p[0], 1), p[1]});
-    return {e.binary(spv::OpBitwiseOr, a, e.binary(spv::OpShiftLeftLogical, b, m.u32(8)))};
-  })[0];
+  const Id slow =
+      e.conditional(e.value(spv::OpLogicalNot, e.bool_type(), {aligned}), u32(), 1, [&]() -> Emitter::Results {
+        const Id a = call(Routine::load_byte, u32(), {p[0], p[1]}),
+                 b = call(Routine::load_byte, u32(), {add64(p[0], 1), p[1]});
+        return {e.binary(spv::OpBitwiseOr, a, e.binary(spv::OpShiftLeftLogical, b, m.u32(8)))};
+      })[0];
   e.code(spv::OpReturnValue, {e.binary(spv::OpBitwiseOr, fast, slow)});
 }
 
@@ -226,14 +267,16 @@ void RoutineWriter::store_narrow(uint32_t bytes) {
       m.capability(bytes == 1 ? spv::CapabilityStorageBuffer8BitAccess : spv::CapabilityStorageBuffer16BitAccess);
       const Id type = m.integer(bytes * 8);
       const Id cut = e.value(spv::OpUConvert, type, {p[2]});
-      e.code(spv::OpStore, {e.device_pointer(at, type), cut, static_cast<uint32_t>(spv::MemoryAccessAlignedMask), bytes});
+      e.code(spv::OpStore,
+             {e.device_pointer(at, type), cut, static_cast<uint32_t>(spv::MemoryAccessAlignedMask), bytes});
       return {};
     });
   });
   if (bytes == 2) {
     e.conditional(e.value(spv::OpLogicalNot, e.bool_type(), {whole}), 0, 0, [&]() -> Emitter::Results {
       call(Routine::store_byte, m.void_type(), {p[0], p[1], p[2]});
-      call(Routine::store_byte, m.void_type(), {add64(p[0], 1), p[1], e.binary(spv::OpShiftRightLogical, p[2], m.u32(8))});
+      call(Routine::store_byte, m.void_type(),
+           {add64(p[0], 1), p[1], e.binary(spv::OpShiftRightLogical, p[2], m.u32(8))});
       return {};
     });
   }
@@ -242,10 +285,18 @@ void RoutineWriter::store_narrow(uint32_t bytes) {
 
 void RoutineWriter::store(uint32_t dwords) {
   switch (dwords) {
-    case 1: begin(m.void_type(), {u64(), u32(), u32()}); break;
-    case 2: begin(m.void_type(), {u64(), u32(), u32(), u32()}); break;
-    case 3: begin(m.void_type(), {u64(), u32(), u32(), u32(), u32()}); break;
-    default: begin(m.void_type(), {u64(), u32(), u32(), u32(), u32(), u32()}); break;
+    case 1:
+      begin(m.void_type(), {u64(), u32(), u32()});
+      break;
+    case 2:
+      begin(m.void_type(), {u64(), u32(), u32(), u32()});
+      break;
+    case 3:
+      begin(m.void_type(), {u64(), u32(), u32(), u32(), u32()});
+      break;
+    default:
+      begin(m.void_type(), {u64(), u32(), u32(), u32(), u32(), u32()});
+      break;
   }
   const Id aligned = simple(p[0], 4, dwords * 4);
   e.conditional(aligned, 0, 0, [&]() -> Emitter::Results {
@@ -271,10 +322,11 @@ void RoutineWriter::store(uint32_t dwords) {
   e.code(spv::OpReturn, {});
 }
 
-// One rounding out of two. f32 and f16: the product is exact in the next wider type; the sum is rounded to odd there (the last bit
-// is set when anything was lost), after which rounding again is harmless as the wider type has two bits more than needed
-// (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008). f64: the same paper's algorithm with Dekker's exact
-// product; it is not exact where the splitting overflows (above 2^996) or the product's tail underflows (below 2^-969).
+// One rounding out of two. f32 and f16: the product is exact in the next wider type; the sum is rounded to odd there
+// (the last bit is set when anything was lost), after which rounding again is harmless as the wider type has two bits
+// more than needed (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008). f64: the same paper's
+// algorithm with Dekker's exact product; it is not exact where the splitting overflows (above 2^996) or the product's
+// tail underflows (below 2^-969).
 void RoutineWriter::fma(Type type) {
   const Id t = m.type(type);
   begin(t, {t, t, t});
@@ -303,8 +355,9 @@ void RoutineWriter::fma(Type type) {
     const Id even = e.value(spv::OpIEqual, e.bool_type(), {last, m.constant(bits_type, 0)});
     // An infinite sum makes the error a NaN, which compares unequal to nothing here.
     const Id lost = e.value(spv::OpFOrdNotEqual, e.bool_type(), {sum.low, zero});
-    const Id same = e.value(spv::OpLogicalEqual, e.bool_type(), {e.value(spv::OpFOrdGreaterThan, e.bool_type(), {sum.low, zero}),
-                                                                e.value(spv::OpFOrdGreaterThan, e.bool_type(), {sum.high, zero})});
+    const Id same = e.value(spv::OpLogicalEqual, e.bool_type(),
+                            {e.value(spv::OpFOrdGreaterThan, e.bool_type(), {sum.low, zero}),
+                             e.value(spv::OpFOrdGreaterThan, e.bool_type(), {sum.high, zero})});
     const Id up = e.value(spv::OpIAdd, bits, {raw, m.constant(bits_type, 1)});
     const Id down = e.value(spv::OpISub, bits, {raw, m.constant(bits_type, 1)});
     const Id moved = e.select(bits, same, up, down);
@@ -325,7 +378,8 @@ void RoutineWriter::fma(Type type) {
   };
   const Id plain_product = mul(p[0], p[1]);
   const Pair a = split(p[0]), b = split(p[1]);
-  const Id low = sub(mul(a.low, b.low), sub(sub(sub(plain_product, mul(a.high, b.high)), mul(a.low, b.high)), mul(a.high, b.low)));
+  const Id low =
+      sub(mul(a.low, b.low), sub(sub(sub(plain_product, mul(a.high, b.high)), mul(a.low, b.high)), mul(a.high, b.low)));
   const Pair t1 = two_sum(p[2], low);
   const Pair v = two_sum(plain_product, t1.high);
   const Id z = odd(two_sum(t1.low, v.low));
