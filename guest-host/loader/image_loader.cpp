@@ -183,7 +183,10 @@ Result<LoadedImage> load_image(const Title& title, memory::GuestMemory& memory, 
                            .fixed = fixed,
                            .keep_existing = true,
                            .name = "image"});
-  if (!place) return forward(std::move(place), "making room for the title");
+  if (!place) {
+    place.error().code = ExitCode::file_malformed;
+    return forward(std::move(place), "making room for the title");
+  }
   image.base = {place->value - low};
   image.begin = *place;
   image.end = {image.base.value + elf.end()};
