@@ -259,6 +259,7 @@ orrery_signal_entry:
 orrery_signal_return:
   movl $LINUX_RT_SIGRETURN, %eax
   syscall
+  ud2                                 /* the kernel compares the address behind the instruction */
   .size orrery_signal_return, . - orrery_signal_return
 
   .globl orrery_exempt_end

@@ -79,6 +79,11 @@ void add_backtrace(Report& report, GuestProcess& process, uint64_t rip, uint64_t
   report.line("guest backtrace:");
   int depth = 0;
   if (in_module(process, rip)) report.line("  #{} {}", depth++, process.describe(GuestAddress{rip}));
+  // A function without a frame of its own (a leaf) has its return address on top of the stack, if at all.
+  uint64_t top;
+  if (peek(rsp, &top, sizeof top) && in_module(process, top)) {
+    report.line("  ?  {} (on top of the stack)", process.describe(GuestAddress{top}));
+  }
   uint64_t frame = rbp;
   bool chained = false;
   for (int i = 0; i < 32; ++i) {
@@ -90,7 +95,7 @@ void add_backtrace(Report& report, GuestProcess& process, uint64_t rip, uint64_t
     frame = words[0];
   }
   if (chained) return;
-  for (uint64_t at = align_down(rsp, 8), found = 0; at < rsp + 0x2000 && found < 8; at += 8) {
+  for (uint64_t at = align_down(rsp, 8) + 8, found = 0; at < rsp + 0x2000 && found < 8; at += 8) {
     uint64_t word;
     if (!peek(at, &word, sizeof word)) break;
     if (!in_module(process, word)) continue;

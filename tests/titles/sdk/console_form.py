@@ -94,13 +94,14 @@ class Linked:
         sys.exit(f"console_form: {address:#x} is in no segment")
 
 
-def read_manifest(path):
+def read_manifest(paths):
     table = {}
-    with open(path, encoding="utf-8") as lines:
-        for line in lines:
-            words = line.split("#")[0].split()
-            if len(words) == 3:
-                table[words[0]] = (words[1], words[2])
+    for path in paths:
+        with open(path, encoding="utf-8") as lines:
+            for line in lines:
+                words = line.split("#")[0].split()
+                if len(words) == 3:
+                    table[words[0]] = (words[1], words[2])
     return table
 
 
@@ -249,7 +250,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("input")
     parser.add_argument("output")
-    parser.add_argument("--imports", required=True, help="the list of imports: name, library, module")
+    parser.add_argument("--imports", required=True, action="append", help="lists of imports: name, library, module")
     parser.add_argument("--form", choices=("current", "previous", "plain"), default="current")
     parser.add_argument("--self", action="store_true", help="wrap into an unencrypted SELF")
     parser.add_argument("--title", default="eboot")

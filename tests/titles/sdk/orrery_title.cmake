@@ -1,7 +1,7 @@
 # orrery_title(NAME SOURCES a.c ... [DESCRIPTION text] [ARGUMENTS text] [INCLUDES dir ...] [OPTIONS flag ...]
-#              [OBJECTS file.o ...] [DEPENDS target-or-file ...] [FORM current|previous|plain] [SELF] [HIDDEN])
+#              [OBJECTS file.o ...] [DEPENDS target-or-file ...] [IMPORTS list ...] [FORM current|previous|plain] [SELF] [HIDDEN])
 # Builds <build>/titles/NAME/eboot.bin (the console's form) and title.json. C, C++ and assembler (.S) sources are compiled
-# for the console; OBJECTS are linked as they are. NAME.elf beside the build files keeps the symbols. Titles that exist
+# for the console; OBJECTS are linked as they are. IMPORTS are further lists in the form of sdk/imports.txt. NAME.elf beside the build files keeps the symbols. Titles that exist
 # only for tests are HIDDEN: they go to <build>/test-titles.
 find_program(ORRERY_CLANG NAMES clang-19 REQUIRED)
 find_program(ORRERY_LLD NAMES ld.lld-19 REQUIRED)
@@ -34,7 +34,7 @@ function(orrery_title_object out source)
 endfunction()
 
 function(orrery_title name)
-  cmake_parse_arguments(T "SELF;HIDDEN" "DESCRIPTION;ARGUMENTS;FORM" "SOURCES;INCLUDES;OPTIONS;OBJECTS;DEPENDS" ${ARGN})
+  cmake_parse_arguments(T "SELF;HIDDEN" "DESCRIPTION;ARGUMENTS;FORM" "SOURCES;INCLUDES;OPTIONS;OBJECTS;DEPENDS;IMPORTS" ${ARGN})
   if(NOT T_FORM)
     set(T_FORM current)
   endif()
@@ -51,6 +51,10 @@ function(orrery_title name)
   file(MAKE_DIRECTORY ${folder})
   set(linked ${CMAKE_CURRENT_BINARY_DIR}/${name}.elf)
   set(eboot ${folder}/eboot.bin)
+  set(lists --imports ${ORRERY_SDK}/imports.txt)
+  foreach(list ${T_IMPORTS})
+    list(APPEND lists --imports ${list})
+  endforeach()
   set(self "")
   if(T_SELF)
     set(self --self)
@@ -58,9 +62,9 @@ function(orrery_title name)
   add_custom_command(OUTPUT ${linked} ${eboot}
     COMMAND ${ORRERY_LLD} -shared -Bsymbolic -e _start --eh-frame-hdr --hash-style=sysv -z norelro
             -z max-page-size=0x4000 ${objects} -o ${linked}
-    COMMAND Python3::Interpreter ${ORRERY_SDK}/console_form.py ${linked} ${eboot} --imports ${ORRERY_SDK}/imports.txt
+    COMMAND Python3::Interpreter ${ORRERY_SDK}/console_form.py ${linked} ${eboot} ${lists}
             --form ${T_FORM} --title ${name} ${self}
-    DEPENDS ${objects} ${ORRERY_SDK}/console_form.py ${ORRERY_SDK}/imports.txt
+    DEPENDS ${objects} ${ORRERY_SDK}/console_form.py ${ORRERY_SDK}/imports.txt ${T_IMPORTS}
     COMMENT "Linking title ${name}" VERBATIM)
   string(REPLACE "\\" "\\\\" description "${T_DESCRIPTION}")
   string(REPLACE "\"" "\\\"" description "${description}")
