@@ -1,0 +1,62 @@
+#include "gpu-service/shader/semantics/float_shape.hpp"
+
+namespace orrery::shader::semantics {
+
+Value magnitude_bits(Builder& b, Value v) {
+  const FloatShape shape = shape_of(b.type(v));
+  return b.land(b.as(shape.integer, v), b.constant(shape.integer, shape.sign_bit() - 1));
+}
+
+Value biased_exponent(Builder& b, Value v) {
+  const FloatShape shape = shape_of(b.type(v));
+  if (shape.integer == Type::u64) return b.op(Op::bitfield_u, b.high32(v), b.u32(20), b.u32(11));
+  Value bits = b.as(shape.integer, v);
+  if (shape.integer == Type::u16) bits = b.zext(Type::u32, bits);
+  return b.op(Op::bitfield_u, bits, b.u32(shape.mantissa), b.u32(shape.exponent));
+}
+
+namespace {
+
+// 2^n, n a u32 within the normal range.
+Value power(Builder& b, Type type, Value n) {
+  const FloatShape shape = shape_of(type);
+  const Value biased = b.add(n, b.u32(static_cast<uint32_t>(shape.bias)));
+  if (type == Type::f64) return b.as(type, b.pack64(b.u32(0), b.shl(biased, b.u32(20))));
+  return b.as(type, b.shl(biased, b.u32(shape.mantissa)));
+}
+
+Value clamp_signed(Builder& b, Value n, int32_t low, int32_t high) {
+  return b.op(Op::smin, b.op(Op::smax, n, b.u32(static_cast<uint32_t>(low))), b.u32(static_cast<uint32_t>(high)));
+}
+
+}  // namespace
+
+// In up to three steps. A step down is shorter than the range by the mantissa's width, so that what it may round is far
+// below the smallest number once the last step is done.
+Value scale_by_power(Builder& b, Value v, Value n) {
+  const Type type = b.type(v);
+  if (type == Type::f16) {  // exact in f32
+    const Value wide =
+        b.op(Op::fmul, b.op(Op::f_to_f, Type::f32, {v}), power(b, Type::f32, clamp_signed(b, n, -60, 60)));
+    return b.op(Op::f_to_f, Type::f16, {wide});
+  }
+  const FloatShape shape = shape_of(type);
+  const int32_t lowest = 1 - shape.bias, highest = shape.bias;
+  const int32_t down = lowest + static_cast<int32_t>(shape.mantissa) + 1;
+  uint64_t constant = 0;
+  if (b.is_constant(n, constant)) {
+    const auto count = static_cast<int32_t>(static_cast<uint32_t>(constant));
+    if (count >= lowest && count <= highest) return b.op(Op::fmul, v, power_of_two(b, type, count));
+  }
+  for (int step = 0; step < 2; ++step) {
+    const Value up = b.select(b.compare(Op::slt, b.u32(static_cast<uint32_t>(highest)), n),
+                              b.u32(static_cast<uint32_t>(highest)), b.u32(0));
+    const Value by =
+        b.select(b.compare(Op::slt, n, b.u32(static_cast<uint32_t>(lowest))), b.u32(static_cast<uint32_t>(down)), up);
+    v = b.op(Op::fmul, v, power(b, type, by));
+    n = b.sub(n, by);
+  }
+  return b.op(Op::fmul, v, power(b, type, clamp_signed(b, n, lowest, highest)));
+}
+
+}  // namespace orrery::shader::semantics

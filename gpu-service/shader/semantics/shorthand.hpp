@@ -1,0 +1,72 @@
+// Short names for the files of this folder, and the few shapes that most instructions have.
+#pragma once
+
+#include "gpu-service/shader/ir/builder.hpp"
+#include "gpu-service/shader/ir/operand.hpp"
+#include "gpu-service/shader/ir/semantic.hpp"
+
+namespace orrery::shader::semantics {
+
+using ir::bits_of;
+using ir::Builder;
+using ir::Op;
+using ir::Outcome;
+using ir::read;
+using ir::refuse;
+using ir::result;
+using ir::SemanticTable;
+using ir::set;
+using ir::source;
+using ir::Type;
+using ir::Value;
+
+// Scalar instructions: source n as a number, the destination written as a number.
+inline Value scalar(Builder& b, const Instruction& i, uint32_t n, Type type = Type::u32, bool sign_extend = false) {
+  return read(b, i.sources[n], type, sign_extend);
+}
+inline void scalar_result(Builder& b, const Instruction& i, Value v) { b.set_sgpr(i.destination.index, v); }
+
+inline Value non_zero(Builder& b, Value v) { return b.compare(Op::ine, v, b.constant(b.type(v), 0)); }
+inline Value negative(Builder& b, Value v) { return b.compare(Op::slt, v, b.constant(b.type(v), 0)); }
+constexpr uint64_t width_mask(Type type) { return bits_of(type) == 64 ? ~0ull : (1ull << bits_of(type)) - 1; }
+// All ones where the condition holds, else v.
+inline Value all_ones_if(Builder& b, Value condition, Value v) {
+  return b.select(condition, b.constant(b.type(v), width_mask(b.type(v))), v);
+}
+
+// A lane mask written by a VALU instruction beside its result: 0 for lanes that are off.
+inline void mask_result(Builder& b, const Operand& destination, Value condition) {
+  b.set_mask(destination.index, b.land(condition, b.exec()));
+}
+
+// result = op(source 0, source 1); reversed: op(source 1, source 0), the shifts' order.
+template <Op kOp, Type kType>
+Outcome unary(Builder& b, const Instruction& i) {
+  result(b, i, b.op(kOp, source(b, i, 0, kType)));
+  return {};
+}
+template <Op kOp, Type kType>
+Outcome binary(Builder& b, const Instruction& i) {
+  result(b, i, b.op(kOp, source(b, i, 0, kType), source(b, i, 1, kType)));
+  return {};
+}
+template <Op kOp, Type kType>
+Outcome reversed(Builder& b, const Instruction& i) {
+  result(b, i, b.op(kOp, source(b, i, 1, kType), source(b, i, 0, kType)));
+  return {};
+}
+// result = outer(inner(source 0, source 1), source 2).
+template <Op kInner, Op kOuter, Type kType>
+Outcome chained(Builder& b, const Instruction& i) {
+  result(b, i, b.op(kOuter, b.op(kInner, source(b, i, 0, kType), source(b, i, 1, kType)), source(b, i, 2, kType)));
+  return {};
+}
+
+// Instructions on integers: their clamp bit (saturation) is not a modifier of the result, and only some have it.
+template <ir::Semantic kSemantic>
+Outcome without_clamp(Builder& b, const Instruction& i) {
+  if (i.clamp) return refuse("integer clamp");
+  return kSemantic(b, i);
+}
+
+}  // namespace orrery::shader::semantics
