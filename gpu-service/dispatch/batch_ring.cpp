@@ -161,7 +161,7 @@ Result<void> BatchRing::finish(Batch& batch) {
   for (size_t i = 0; i < batch.notes.size(); ++i) {
     Escape escape{batch.notes[i], {}};
     std::memcpy(&escape.report, batch.memory.mapped().data() + i * sizeof(shader::EscapeReport), sizeof(escape.report));
-    if (escape.report.count != 0) escapes_.push_back(escape);
+    if (escape.report.count != 0 || escape.report.loops_cut != 0) escapes_.push_back(escape);
   }
   return {};
 }
@@ -171,6 +171,16 @@ Result<void> BatchRing::wait() {
   // In the order they were submitted: the current one is the oldest after a full round.
   for (size_t i = 0; i < batches_.size(); ++i) ORRERY_TRY(finish(batches_[(current_ + i) % batches_.size()]));
   return {};
+}
+
+bool BatchRing::stuck(std::chrono::seconds time) {
+  for (Batch& batch : batches_) {
+    if (!batch.running) continue;
+    const auto limit = static_cast<uint64_t>(std::chrono::nanoseconds(time).count());
+    if (vkWaitForFences(device_->handle(), 1, &batch.fence, VK_TRUE, limit) == VK_TIMEOUT) return true;
+    batch.running = false;
+  }
+  return false;
 }
 
 BatchRing::~BatchRing() {

@@ -55,6 +55,8 @@ class BatchRing {
   Result<void> submit();
   // Submits and waits until everything is complete and visible to the host. Error: device lost, or patience at its end.
   Result<void> wait();
+  // Does the device still work on something after `time`? Used when patience ended: then nothing may be destroyed.
+  bool stuck(std::chrono::seconds time);
   // Escapes found by waits since the last call.
   std::vector<Escape> take_escapes() { return std::exchange(escapes_, {}); }
   uint64_t submissions() const { return submissions_; }

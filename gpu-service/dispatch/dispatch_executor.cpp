@@ -75,7 +75,15 @@ Result<std::unique_ptr<DispatchExecutor>> DispatchExecutor::create(const vulkan:
 }
 
 DispatchExecutor::DispatchExecutor(std::unique_ptr<State> state) : state_(std::move(state)) {}
-DispatchExecutor::~DispatchExecutor() = default;
+
+DispatchExecutor::~DispatchExecutor() {
+  if (!state_->lost || !state_->batches.stuck(std::chrono::seconds(1))) return;
+  // A program that never ends holds the device; waiting for it here would hold this process too.
+  log::error("the device is left as it is: work on it does not end");
+  state_->device.abandon();
+  (void)state_.release();
+}
+
 const ExecutorCounters& DispatchExecutor::counters() const { return state_->counters; }
 
 DispatchExecutor::State::~State() {
@@ -110,6 +118,14 @@ Result<void> DispatchExecutor::State::wait_all() {
   counters.submissions = batches.submissions();
   for (const Escape& escape : batches.take_escapes()) {
     const auto& report = escape.report;
+    if (report.loops_cut != 0) {
+      note({"loop",
+            fmt::format("queue {}, submission {}, dword {}: program {:#x} loops more often than this driver lets "
+                        "it ({} rounds in all for one invocation); its results are wrong",
+                        escape.note.queue, escape.note.sequence, escape.note.packet_offset, escape.note.program.value,
+                        device.facts().loop_limit)});
+    }
+    if (report.count == 0) continue;
     counters.escapes += report.count;
     note({"escape",
           fmt::format("queue {}, submission {}, dword {}: program {:#x} offset {:#x}: {} {:#x}, which is not mapped "

@@ -49,6 +49,8 @@ class DispatchExecutor final : public Executor {
   // With another translator: for tests.
   static Result<std::unique_ptr<DispatchExecutor>> create(const vulkan::Device& device, memory::GuestMemory& memory,
                                                           const ExecutorOptions& options, Translator translator);
+  // When the device was given up because its work does not end, nothing of it is destroyed, and the arena must stay
+  // mapped: the process should end by _exit.
   ~DispatchExecutor() override;
 
   // A program's refusals come back once per program and translation; later dispatches of it answer one line each.

@@ -14,6 +14,7 @@ shader::HostFeatures host_features(const vulkan::DeviceFacts& facts) {
   host.int64_atomics = facts.buffer_int64_atomics && facts.shared_int64_atomics;
   host.workgroup_memory = facts.workgroup_memory;
   host.max_invocations = facts.max_invocations;
+  host.loop_limit = facts.loop_limit;
   return host;
 }
 

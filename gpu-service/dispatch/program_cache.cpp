@@ -134,6 +134,11 @@ Translation& ProgramCache::translate(const ReadProgram& program, const shader::T
     }
   }
   if (module && translation->refusals.empty()) {
+    log::debug("program {:#x} {}: wave{} k={} group {}x{}x{}: {} instructions, {} words of SPIR-V, {} buffers{}{}",
+               program.address.value, (*program.program)->hash.hex(), options.layout.wave, options.layout.k,
+               options.group_size[0], options.group_size[1], options.group_size[2], module->guest_instructions,
+               module->spirv.size(), module->buffers.size(), module->uses_page_table ? ", page table" : "",
+               module->dispatcher_loop ? ", dispatcher loop" : "");
     module->spirv = {};
     translation->module = std::move(*module);
   }

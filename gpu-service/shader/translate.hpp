@@ -53,6 +53,8 @@ struct HostFeatures {
       false;  // a subgroup runs as one vector (lavapipe): its lanes need no fences among themselves
   uint32_t workgroup_memory = 32768;  // bytes
   uint32_t max_invocations = 1024;
+  uint32_t loop_limit =
+      0;  // the driver silently ends an invocation's loops after so many rounds in all (lavapipe 65,535); 0: never
 };
 
 struct TranslateOptions {
@@ -116,7 +118,9 @@ struct EscapeReport {
   uint32_t instruction;  // program offset of the first
   uint32_t address_low, address_high;
   uint32_t is_store;
-  uint32_t reserved[3];
+  uint32_t loops_cut;  // not 0: an invocation came near HostFeatures::loop_limit rounds, so that its results are not to
+                       // be trusted
+  uint32_t reserved[2];
 };
 
 struct Module {

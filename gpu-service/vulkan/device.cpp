@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "gpu-service/vulkan/device_probe.hpp"
 #include "gpu-service/vulkan/feature_chain.hpp"
-#include "gpu-service/vulkan/fma_probe.hpp"
 #include "gpu-service/vulkan/pipeline_cache.hpp"
 #include "gpu-service/vulkan/vulkan_result.hpp"
 #include "shared/log.hpp"
@@ -67,14 +67,18 @@ Result<std::unique_ptr<Device>> Device::open(const DeviceOptions& options) {
   if (auto made = device->create_device(); !made) return forward(std::move(made), "opening " + device->facts_.name);
   device->pipeline_cache_ =
       DiskPipelineCache::load(*device, options.cache_directory ? *options.cache_directory : default_cache_directory());
-  auto fuses = probe_fma(*device);
-  if (!fuses) return forward(std::move(fuses), "running a first shader on " + device->facts_.name);
-  device->facts_.fuses_fma = *fuses;
+  auto probe = probe_device(*device);
+  if (!probe) return forward(std::move(probe), "running a first shader on " + device->facts_.name);
+  device->facts_.fuses_fma = probe->fuses_fma;
+  device->facts_.loop_limit = probe->loop_limit;
   const DeviceFacts& facts = device->facts_;
   log::info("device {} {} ({}), subgroup {}..{}, {} bytes of workgroup memory, {}{}", facts.index, facts.name,
             facts.driver, facts.min_subgroup_size, facts.max_subgroup_size, facts.workgroup_memory,
             facts.import_alignment != 0 ? "imports host memory" : "no import of host memory",
             facts.fuses_fma ? "" : ", Fma is not fused");
+  if (facts.loop_limit != 0) {
+    log::info("this driver ends an invocation's loops after {} rounds in all, without a word", facts.loop_limit);
+  }
   return device;
 }
 
@@ -174,6 +178,11 @@ std::unexpected<Error> Device::error(VkResult result, std::string_view call) con
 }
 
 Device::~Device() {
+  if (abandoned_) {
+    (void)pipeline_cache_.release();
+    (void)instance_.release();
+    return;
+  }
   if (device_ != VK_NULL_HANDLE) {
     vkDeviceWaitIdle(device_);
     pipeline_cache_.reset();

@@ -40,6 +40,9 @@ class Device {
   uint32_t queue_family() const { return queue_family_; }
   DiskPipelineCache& pipeline_cache() const { return *pipeline_cache_; }
 
+  // The device works on something that does not end: its destructor then destroys nothing.
+  void abandon() const { abandoned_ = true; }
+
   // The first memory type of `allowed` (a bit mask) that has all of `flags`.
   std::optional<uint32_t> memory_type(uint32_t allowed, VkMemoryPropertyFlags flags) const;
   void name(VkObjectType type, uint64_t object, std::string_view text) const;
@@ -63,6 +66,7 @@ class Device {
   PFN_vkGetMemoryHostPointerPropertiesEXT host_pointer_properties_ = nullptr;
   PFN_vkGetDeviceFaultInfoEXT fault_info_ = nullptr;
   std::unique_ptr<DiskPipelineCache> pipeline_cache_;
+  mutable bool abandoned_ = false;
 };
 
 }  // namespace orrery::vulkan

@@ -43,8 +43,9 @@ struct DeviceFacts {
   bool memory_model = false;  // vulkanMemoryModel and its device scope
   bool subgroup_extended_types = false, scalar_block_layout = false;
   bool device_fault = false, swapchain = false;
-  // Probed by running a shader when the device is opened: GLSL.std.450 Fma rounds once.
+  // Probed by running a shader when the device is opened, see device_probe.hpp.
   bool fuses_fma = false;
+  uint32_t loop_limit = 0;
 
   // Required and absent, by name; empty: usable.
   std::vector<std::string> missing;

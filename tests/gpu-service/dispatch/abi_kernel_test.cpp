@@ -254,6 +254,39 @@ TEST_P(Executing, a_program_that_earlier_work_rewrites_is_named) {
   EXPECT_NE(text_of(finished()).find("was rewritten while work that uses it was recorded"), std::string::npos);
 }
 
+TEST_P(Executing, loops_that_the_driver_cuts_off_are_named) {
+  auto state = launch(program(kSpin), 1);
+  set_address(state, 0, kData);
+  state.user_data[2] = 1000;
+  EXPECT_EQ(text_of(executor->dispatch(state)), "");
+  const auto found = finished();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, "loop");
+  EXPECT_EQ(executor->counters().escapes, 0u);
+}
+
+TEST_P(Executing, work_that_does_not_end_is_given_up) {
+  if (!GetParam()) GTEST_SKIP() << "a mirrored program can't be ended from outside";
+  auto made = DispatchExecutor::create(
+      *device, *guest.memory, {.import_arena = true, .patience = std::chrono::seconds(1)}, abi_kernel_translator());
+  ASSERT_TRUE(made);
+  ASSERT_TRUE((*made)->acquire());
+  // Many groups: a driver that ends loops by itself needs long for them too.
+  auto state = launch(program(kSpin), 60000);
+  set_address(state, 0, kData);
+  EXPECT_EQ(text_of((*made)->dispatch(state)), "");
+  const auto found = (*made)->finish();
+  ASSERT_FALSE(found);
+  EXPECT_NE(found.error().message.find("did not finish"), std::string::npos) << found.error().message;
+  // From here on nothing more is done.
+  const auto refused = (*made)->dispatch(state);
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_EQ(refused[0].kind, "device");
+  EXPECT_EQ((*made)->fill({kData}, {4}, 0)[0].kind, "device");
+  EXPECT_FALSE((*made)->acquire());
+  guest.set_word(kDataOffset, 0, 1);
+}
+
 TEST_P(Executing, translations_are_made_once_per_program) {
   const auto code = program(kPageCopy, 5);
   auto state = launch(code, 1);

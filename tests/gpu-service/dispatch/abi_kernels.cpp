@@ -16,6 +16,13 @@ constexpr uint32_t kBoundAdd32[] = {
 #include "bound_add_32.inc"
 };
 
+constexpr uint32_t kSpin8[] = {
+#include "spin_8.inc"
+};
+constexpr uint32_t kSpin32[] = {
+#include "spin_32.inc"
+};
+
 using Refused = std::unexpected<std::vector<shader::ShaderRefusal>>;
 
 std::expected<shader::Program, shader::ShaderRefusal> read(const shader::CodeFetch& fetch) {
@@ -50,6 +57,12 @@ std::expected<shader::Module, std::vector<shader::ShaderRefusal>> translate(cons
       [[fallthrough]];  // the same by address: the low two words of each descriptor are its base
     case kPageCopy: {
       const std::span<const uint32_t> words = narrow ? std::span<const uint32_t>(kPageCopy8) : kPageCopy32;
+      module.spirv.assign(words.begin(), words.end());
+      module.uses_page_table = true;
+      return module;
+    }
+    case kSpin: {
+      const std::span<const uint32_t> words = narrow ? std::span<const uint32_t>(kSpin8) : kSpin32;
       module.spirv.assign(words.begin(), words.end());
       module.uses_page_table = true;
       return module;

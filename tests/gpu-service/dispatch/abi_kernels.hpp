@@ -1,4 +1,4 @@
-// A translator that knows two programs by their first word and answers modules written by hand to the module ABI.
+// A translator that knows a few programs by their first word and answers modules written by hand to the module ABI.
 #pragma once
 
 #include "gpu-service/dispatch/program_cache.hpp"
@@ -6,7 +6,7 @@
 namespace orrery::dispatch {
 
 inline constexpr uint32_t kPageCopy = 0xC0DE0001, kBoundAdd = 0xC0DE0002, kRefused = 0xC0DE0003,
-                          kUnreadable = 0xC0DE0004;
+                          kUnreadable = 0xC0DE0004, kSpin = 0xC0DE0005;
 
 Translator abi_kernel_translator();
 

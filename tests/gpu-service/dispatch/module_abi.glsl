@@ -15,7 +15,7 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Word {
   uint value;
 };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer EscapeReport {
-  uint count, instruction, address_low, address_high, is_store;
+  uint count, instruction, address_low, address_high, is_store, loops_cut;
 };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer BoundInfos {
   uvec2 infos[];  // delta, size
