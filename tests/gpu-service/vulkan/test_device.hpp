@@ -11,8 +11,16 @@ namespace orrery::vulkan {
 
 inline void prefer_lavapipe() { setenv("VK_ICD_FILENAMES", "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json", 0); }
 
+// A driver that is loaded and unloaded some thirty times in a process stops loading (NVIDIA 580); one instance keeps
+// it.
+inline void keep_driver_loaded() {
+  static const auto kept = Instance::create({});
+  EXPECT_TRUE(kept) << kept.error().describe();
+}
+
 inline DeviceOptions test_options() {
   prefer_lavapipe();
+  keep_driver_loaded();
   DeviceOptions options;
   options.validation = true;
   options.cache_directory = "";
