@@ -13,7 +13,7 @@ namespace orrery::command {
 
 // Limits that no real stream reaches; they keep cyclic and hostile ones finite.
 inline constexpr size_t kMaxDepth = 16;                 // nested indirect buffers
-inline constexpr uint64_t kMaxFetchedDwords = 1 << 24;  // per submission, indirect buffers and register tables included
+inline constexpr uint64_t kMaxFetchedDwords = 1 << 22;  // per submission, indirect buffers and register tables included
 
 struct PacketInfo;
 

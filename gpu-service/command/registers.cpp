@@ -22,15 +22,8 @@ constexpr uint32_t bank_size(Bank bank) {
 // The offset word's bits 31:28 are an index in the _INDEX forms and zero in the others.
 constexpr uint32_t offset_of(uint32_t word) { return word & 0x0fffffff; }
 
-// A flip inside the stream announces itself by a marker (0xc7......) in front of its label write.
-void note_marker(Machine& machine, const Queue& queue, const Packet& packet, uint32_t first,
-                 std::span<const uint32_t> values) {
-  if (first <= uconfig::kThreadTraceUserdata2 && first + values.size() > uconfig::kThreadTraceUserdata2 &&
-      values[uconfig::kThreadTraceUserdata2 - first] >> 24 == 0xc7) {
-    machine.refuse(queue, packet, "packet", "announces a flip inside a command buffer, which is not implemented");
-  }
-}
-
+// Markers in the thread-trace registers are kept like any other value and mean nothing here. A flip inside the stream
+// is one of them; what makes the guest process flip is the interrupt of the RELEASE_MEM behind it.
 Result<void> set(Machine& machine, Queue& queue, const Packet& packet, Bank bank) {
   const uint32_t first = offset_of(packet.body[0]);
   const auto values = packet.body.subspan(1);
@@ -38,8 +31,6 @@ Result<void> set(Machine& machine, Queue& queue, const Packet& packet, Bank bank
     machine.refuse(queue, packet, "packet",
                    fmt::format("sets registers {:#x} to {:#x} of a bank of {:#x}", first, first + values.size() - 1,
                                bank_size(bank)));
-  } else if (bank == Bank::uconfig) {
-    note_marker(machine, queue, packet, first, values);
   }
   return {};
 }
