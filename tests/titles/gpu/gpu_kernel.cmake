@@ -5,9 +5,9 @@
 # The list ORRERY_GPU_KERNEL_OUTPUTS of the caller grows by what was made.
 include_guard()
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
-find_program(ORRERY_CLANG clang-19)
-find_program(ORRERY_LLD ld.lld-19)
-find_file(ORRERY_LIBCLC amdgcn--amdhsa.bc PATHS /usr/lib/clc /usr/share/clc)
+find_program(ORRERY_CLANG NAMES clang-19 REQUIRED)
+find_program(ORRERY_LLD NAMES ld.lld-19 REQUIRED)
+find_file(ORRERY_LIBCLC NAMES amdgcn--amdhsa.bc REQUIRED PATHS /usr/lib/clc /usr/share/clc)
 set(ORRERY_GPU_DIR ${CMAKE_CURRENT_LIST_DIR})
 
 function(orrery_gpu_kernel)
