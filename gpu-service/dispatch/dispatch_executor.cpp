@@ -45,7 +45,7 @@ std::vector<Refusal> program_refusals(const DispatchState& dispatch, std::span<c
 }  // namespace
 
 std::string place_of(const DispatchState& dispatch) {
-  return fmt::format("queue {}, submission {}, dword {}", dispatch.queue, dispatch.sequence, dispatch.packet_offset);
+  return fmt::format("queue {}, dword {}", dispatch.queue, dispatch.packet_offset);
 }
 
 DispatchExecutor::State::State(const vulkan::Device& d, memory::GuestMemory& m, const ExecutorOptions& o,
@@ -119,20 +119,18 @@ Result<void> DispatchExecutor::State::wait_all() {
   for (const Escape& escape : batches.take_escapes()) {
     const auto& report = escape.report;
     if (report.loops_cut != 0) {
-      note({"loop",
-            fmt::format("queue {}, submission {}, dword {}: program {:#x} loops more often than this driver lets "
-                        "it ({} rounds in all for one invocation); its results are wrong",
-                        escape.note.queue, escape.note.sequence, escape.note.packet_offset, escape.note.program.value,
-                        device.facts().loop_limit)});
+      note({"loop", fmt::format("queue {}, dword {}: program {:#x} loops more often than this driver lets "
+                                "it ({} rounds in all for one invocation); its results are wrong",
+                                escape.note.queue, escape.note.packet_offset, escape.note.program.value,
+                                device.facts().loop_limit)});
     }
     if (report.count == 0) continue;
     counters.escapes += report.count;
-    note({"escape",
-          fmt::format("queue {}, submission {}, dword {}: program {:#x} offset {:#x}: {} {:#x}, which is not mapped "
-                      "for the device ({} accesses were dropped)",
-                      escape.note.queue, escape.note.sequence, escape.note.packet_offset, escape.note.program.value,
-                      report.instruction, report.is_store != 0 ? "stored to" : "loaded from",
-                      report.address_low | static_cast<uint64_t>(report.address_high) << 32, report.count)});
+    note({"escape", fmt::format("queue {}, dword {}: program {:#x} offset {:#x}: {} {:#x}, which is not mapped "
+                                "for the device ({} accesses were dropped)",
+                                escape.note.queue, escape.note.packet_offset, escape.note.program.value,
+                                report.instruction, report.is_store != 0 ? "stored to" : "loaded from",
+                                report.address_low | static_cast<uint64_t>(report.address_high) << 32, report.count)});
   }
   for (const auto& program : running) {
     // Recorded work was translated from the words as they were; a program that earlier work of the batch rewrote ran
