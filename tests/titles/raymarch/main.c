@@ -88,5 +88,10 @@ int main(int argc, char** argv) {
   }
   if (wait_for_flips(&screen, frame)) return EXIT_NO_VIDEO;
   printf("raymarch: %lu frames\n", frame);
+  if (settings.hold) {
+    // Nobody signals it: the picture stays until the run is ended from outside.
+    SceKernelSema never = 0;
+    if (sceKernelCreateSema(&never, "hold", 0, 0, 1, 0) == 0) sceKernelWaitSema(never, 1, 0);
+  }
   return 0;
 }

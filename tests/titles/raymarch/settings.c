@@ -7,9 +7,10 @@
 enum { SMALLEST = 16, LARGEST_WIDTH = 3840, LARGEST_HEIGHT = 2160, LINEAR_STEP = 64 };
 
 static const char kUsage[] =
-    "usage: raymarch [--frames N] [--size WIDTHxHEIGHT] [--linear] [--gpu-flip]\n"
+    "usage: raymarch [--frames N] [--size WIDTHxHEIGHT] [--linear] [--gpu-flip] [--hold]\n"
     "An orrery, ray-marched by the GPU into the frame buffer. --frames 0 (default) goes on until the run is ended.\n"
     "--gpu-flip: the GPU flips behind the frame, and the CPU runs a frame ahead; otherwise the CPU waits and flips.\n"
+    "--hold: after the last frame, go on showing it until the run is ended.\n"
     "Left stick or arrows: turn and lift the camera. Right stick, L1 and R1: distance. Options: the first view again.";
 
 static int read_size(const char* text, struct settings* out) {
@@ -34,6 +35,8 @@ int read_settings(int argc, char** argv, struct settings* out) {
       out->linear = 1;
     } else if (!strcmp(option, "--gpu-flip")) {
       out->gpu_flip = 1;
+    } else if (!strcmp(option, "--hold")) {
+      out->hold = 1;
     } else if (!strcmp(option, "--help")) {
       puts(kUsage);
       exit(0);
