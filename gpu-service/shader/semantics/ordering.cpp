@@ -1,0 +1,53 @@
+// Waits, barriers and cache control.
+#include "gpu-service/shader/ir/operand.hpp"
+#include "gpu-service/shader/semantics/memory_families.hpp"
+
+namespace orrery::shader::semantics {
+
+using ir::Builder;
+using ir::Op;
+using ir::Outcome;
+
+namespace {
+
+constexpr uint32_t kMemory = 1, kLds = 2;
+
+Outcome wait(Builder& b, const Instruction& i) {
+  // vmcnt is bits 3:0 and 15:14, lgkmcnt 13:8; all ones waits for nothing.
+  const auto bits = static_cast<uint32_t>(i.immediate);
+  const uint32_t vmcnt = (bits & 15) | ((bits >> 10) & 0x30);
+  b.effect(Op::wave_wait, (vmcnt == 63 ? 0 : kMemory) | kLds);
+  return {};
+}
+Outcome wait_memory(Builder& b, const Instruction&) {
+  b.effect(Op::wave_wait, kMemory);
+  return {};
+}
+Outcome nothing(Builder&, const Instruction&) { return {}; }
+Outcome barrier(Builder& b, const Instruction&) {
+  b.effect(Op::group_barrier);
+  return {};
+}
+// Caches of the wave's own are emptied: what other groups stored is seen from here on.
+Outcome invalidate(Builder& b, const Instruction&) {
+  b.effect(Op::memory_barrier);
+  return {};
+}
+
+}  // namespace
+
+void add_ordering(ir::SemanticTable& table) {
+  set(table, Opcode::s_waitcnt, wait);
+  set(table, Opcode::s_waitcnt_vscnt, wait_memory);
+  set(table, Opcode::s_waitcnt_vmcnt, wait_memory);
+  set(table, Opcode::s_waitcnt_lgkmcnt, nothing);
+  set(table, Opcode::s_waitcnt_expcnt, nothing);
+  set(table, Opcode::s_barrier, barrier);
+  set(table, Opcode::buffer_gl0_inv, invalidate);
+  set(table, Opcode::buffer_gl1_inv, invalidate);
+  set(table, Opcode::s_gl1_inv, invalidate);
+  set(table, Opcode::s_dcache_inv, invalidate);
+  set(table, Opcode::s_icache_inv, nothing);
+}
+
+}  // namespace orrery::shader::semantics

@@ -1,0 +1,89 @@
+// s_load and s_buffer_load: uniform loads of whole dwords.
+#include "gpu-service/shader/ir/operand.hpp"
+#include "gpu-service/shader/semantics/descriptor_trace.hpp"
+#include "gpu-service/shader/semantics/memory_families.hpp"
+
+namespace orrery::shader::semantics {
+
+using ir::Access;
+using ir::Builder;
+using ir::Op;
+using ir::Outcome;
+using ir::Space;
+using ir::Type;
+using ir::Value;
+
+namespace {
+
+// A register offset; none when there is no register.
+Value register_offset(Builder& b, const Instruction& i) {
+  if (i.scalar_offset.kind == OperandKind::none) return {};
+  return ir::read(b, i.scalar_offset, Type::u32);
+}
+
+void write_dwords(Builder& b, const Instruction& i, std::span<const Value> parts) {
+  for (uint32_t n = 0; n < parts.size(); ++n) b.set_sgpr(i.destination.index + n, parts[n]);
+}
+
+Outcome load(Builder& b, const Instruction& i) {
+  Value address = b.sgpr(i.base.index, Type::u64);
+  if (const Value offset = register_offset(b, i); offset) {
+    address = b.add(address, b.zext(Type::u64, b.land(offset, b.u32(~3u))));
+  }
+  Value parts[16];
+  const uint32_t count = i.destination.dwords;
+  for (uint32_t n = 0; n < count; n += 4) {
+    const uint32_t some = std::min(4u, count - n);
+    const Access a{.space = Space::guest,
+                   .components = static_cast<uint8_t>(some),
+                   .coherent = i.glc || i.dlc,
+                   .offset = (i.memory_offset & ~3) + static_cast<int32_t>(n * 4),
+                   .instruction = i.offset};
+    const auto loaded = b.load(a, b.b1(true), address);
+    for (uint32_t k = 0; k < some; ++k) parts[n + k] = loaded[k];
+  }
+  write_dwords(b, i, std::span<const Value>(parts, count));
+  return {};
+}
+
+// The byte offset is compared with the buffer's size: num_records, times the stride where there is one.
+Outcome buffer_load(Builder& b, const Instruction& i) {
+  std::array<Value, 4> words;
+  for (uint32_t n = 0; n < 4; ++n) words[n] = b.sgpr(i.base.index + n);
+  Value offset = b.u32(static_cast<uint32_t>(i.memory_offset) & ~3u);
+  if (const Value more = register_offset(b, i); more) offset = b.add(offset, b.land(more, b.u32(~3u)));
+  const Value stride = b.op(Op::bitfield_u, Type::u32, {words[1], b.u32(16), b.u32(14)});
+  const Value none = b.compare(Op::ieq, stride, b.u32(0));
+  const Value scaled = b.op(Op::imul, words[2], stride);
+  const Value size = b.select(none, words[2], scaled);
+  const auto source = b.options().bind_buffers ? trace_descriptor(b, words) : std::nullopt;
+  Value base;
+  uint32_t binding = 0;
+  if (source)
+    binding = b.binding(*source);
+  else
+    base = b.pack64(words[0], b.land(words[1], b.u32(0xffff)));
+  Value parts[16];
+  const uint32_t count = i.destination.dwords;
+  for (uint32_t n = 0; n < count; ++n) {
+    const Value at = b.add(offset, b.u32(n * 4));
+    const Value inside = b.land(b.compare(Op::ult, at, size), b.compare(Op::ule, b.u32(n * 4), at));
+    Access a{.space = source ? Space::buffer : Space::guest, .binding = binding, .instruction = i.offset};
+    parts[n] = b.load(a, inside, source ? at : b.add(base, b.zext(Type::u64, at)))[0];
+  }
+  write_dwords(b, i, std::span<const Value>(parts, count));
+  return {};
+}
+
+}  // namespace
+
+void add_scalar_memory(ir::SemanticTable& table) {
+  for (Opcode o : {Opcode::s_load_dword, Opcode::s_load_dwordx2, Opcode::s_load_dwordx4, Opcode::s_load_dwordx8,
+                   Opcode::s_load_dwordx16})
+    set(table, o, load);
+  for (Opcode o : {Opcode::s_buffer_load_dword, Opcode::s_buffer_load_dwordx2, Opcode::s_buffer_load_dwordx4,
+                   Opcode::s_buffer_load_dwordx8, Opcode::s_buffer_load_dwordx16})
+    set(table, o, buffer_load);
+}
+
+}  // namespace orrery::shader::semantics

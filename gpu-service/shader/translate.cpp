@@ -1,0 +1,84 @@
+// Program to module: structure, semantics into IR, passes, SPIR-V.
+#include "gpu-service/shader/translate.hpp"
+
+#include <fmt/format.h>
+
+#include "gpu-service/shader/cfg/structured_graph.hpp"
+#include "gpu-service/shader/ir/builder.hpp"
+#include "gpu-service/shader/passes/passes.hpp"
+#include "gpu-service/shader/semantics/table.hpp"
+#include "gpu-service/shader/spirv/emitter.hpp"
+
+namespace orrery::shader {
+namespace {
+
+// One line per mnemonic and reason, at its first place.
+void report(std::vector<ShaderRefusal>& refusals, const Instruction& instruction, std::string reason) {
+  const std::string_view name = mnemonic(instruction.opcode);
+  for (const ShaderRefusal& r : refusals)
+    if (r.mnemonic == name && r.reason == reason) return;
+  refusals.push_back({instruction.offset, std::string(name), std::move(reason)});
+}
+
+bool has_no_meaning(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::s_nop:
+    case Opcode::s_clause:
+    case Opcode::s_inst_prefetch:
+    case Opcode::s_sleep:
+    case Opcode::s_setprio:
+    case Opcode::s_code_end:
+    case Opcode::s_ttracedata:
+    case Opcode::s_ttracedata_imm:
+    case Opcode::s_waitcnt_depctr:
+    case Opcode::s_endpgm:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+std::expected<Module, std::vector<ShaderRefusal>> translate(const Program& program, const TranslateOptions& options) {
+  auto graph = cfg::structure(program);
+  if (!graph) return std::unexpected(std::move(graph.error()));
+  std::vector<ShaderRefusal> refusals;
+  const ir::SemanticTable& table = semantics::semantic_table();
+  ir::Function function;
+  function.graph = &*graph;
+  {
+    ir::Builder builder(function, program, options);
+    for (uint32_t n = 0; n < graph->blocks.size(); ++n) {
+      const cfg::StructuredBlock& block = graph->blocks[n];
+      builder.start_block(n);
+      for (uint32_t i = block.first; i < block.first + block.count; ++i) {
+        const Instruction& instruction = program.instructions[i];
+        if (has_no_meaning(instruction.opcode)) continue;
+        const ir::Semantic semantic = table[static_cast<size_t>(instruction.opcode)];
+        if (!semantic) {
+          report(refusals, instruction, "no semantics");
+          continue;
+        }
+        if (ir::Outcome outcome = semantic(builder, instruction); !outcome) {
+          report(refusals, instruction, std::move(outcome.error()));
+        }
+      }
+      for (const cfg::RouteAssignment& a : block.assignments) builder.set_route(a.route, a.value);
+      builder.end_block();
+    }
+    if (!refusals.empty()) return std::unexpected(std::move(refusals));
+    builder.finish();
+  }
+  passes::run(function, !options.host.lockstep_subgroups && options.layout.k != options.layout.wave);
+  auto module = spirv::Emitter(function, options).emit();
+  if (module) {
+    module->guest_instructions = static_cast<uint32_t>(program.instructions.size());
+    module->dispatcher_loop = graph->dispatcher;
+  }
+  return module;
+}
+
+uint64_t translator_version() { return 1; }
+
+}  // namespace orrery::shader
