@@ -1,6 +1,7 @@
 #include "gpu-service/shader/semantics/table.hpp"
 
 #include "gpu-service/shader/semantics/families.hpp"
+#include "gpu-service/shader/semantics/memory_families.hpp"
 
 namespace orrery::shader::semantics {
 namespace {
@@ -25,6 +26,7 @@ ir::SemanticTable make_table() {
   add_vector_lanes(table);
   add_conversions(table);
   add_packed(table);
+  add_memory(table);
   return table;
 }
 
