@@ -2,21 +2,21 @@
 
 #include <sys/random.h>
 #include <unistd.h>
+#include <chrono>
+#include <filesystem>
+#include <thread>
 
 #include "guest-host/cpu/guest_thread.hpp"
 #include "guest-host/cpu/signals.hpp"
+#include "guest-host/hle/console.hpp"
 #include "guest-host/hle/environment.hpp"
 #include "guest-host/hle/kernel/library.hpp"
 #include "guest-host/hle/libc/library.hpp"
 #include "guest-host/hle/registry_binder.hpp"
+#include "guest-host/link/link.hpp"
 #include "guest-host/loader/fs_scan.hpp"
 #include "guest-host/loader/image_loader.hpp"
 #include "shared/log.hpp"
-#if __has_include("guest-host/hle/console.hpp")
-#include "guest-host/hle/console.hpp"
-#include "guest-host/link/link.hpp"
-#define ORRERY_CONSOLE 1
-#endif
 
 namespace orrery {
 
@@ -38,8 +38,53 @@ loader::ImportResolver resolver_of(hle::ImportBinder& binder) {
 }
 
 std::string folder_of(const std::string& title) {
-  const size_t slash = title.rfind('/');
-  return slash == title.npos ? "." : title.substr(0, slash);
+  const std::filesystem::path path(title);
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return title;
+  return path.has_parent_path() ? path.parent_path().string() : ".";
+}
+
+// The name of the title's folder: what the window shows.
+std::string name_of_title(const std::string& folder) {
+  std::error_code ignored;
+  const auto whole = std::filesystem::weakly_canonical(folder, ignored);
+  return whole.has_filename() ? whole.filename().string() : folder;
+}
+
+void add_libraries(hle::Registry& registry, hle::Environment& environment, hle::Console& console) {
+  hle::kernel::add_process_functions(registry, environment);
+  hle::kernel::add_memory_functions(registry, environment);
+  hle::libc::add_string_functions(registry);
+  hle::libc::add_print_functions(registry, environment);
+  hle::libc::add_heap_functions(registry, environment);
+  hle::libc::add_general_functions(registry, environment);
+  hle::libc::add_math_functions(registry);
+  console.add_libraries(registry);
+}
+
+// Nothing when there is no launcher, and so no GPU service.
+Result<std::unique_ptr<link::Link>> connect(const CommandLine& line, memory::GuestMemory& memory,
+                                            const std::string& name) {
+  if (line.launcher_fd < 0) return nullptr;
+  link::LinkOptions options;
+  options.run = {.headless = line.headless,
+                 .logical_clock = line.logical_clock,
+                 .keep_frames_directory = line.keep_frames_directory,
+                 .keep_every = line.keep_every,
+                 .title = name};
+  auto link = link::Link::create(UniqueFd(line.launcher_fd), memory.arena(), memory.arena_size(), options);
+  if (!link) return forward(std::move(link), "joining the launcher");
+  link::Link& joined = **link;
+  ORRERY_TRY(memory.publish_to(&joined.map_writer(), [&joined](uint64_t version) { joined.map_changed(version); }));
+  return link;
+}
+
+// A fault may have stopped a thread that held a lock of ours: the end must come all the same.
+void end_process_later(int exit_code) {
+  std::thread([exit_code] {
+    std::this_thread::sleep_for(std::chrono::seconds(30));
+    ::_exit(exit_code);
+  }).detach();
 }
 
 // What the title asked for and did not get.
@@ -71,33 +116,12 @@ Result<int> run_title(const CommandLine& line) {
   environment.logical_clock = line.logical_clock;
   environment.title_directory = folder_of(line.title);
 
+  auto link = connect(line, **memory, name_of_title(environment.title_directory));
+  if (!link) return std::unexpected(std::move(link.error()));
+  environment.link = link->get();
   hle::Registry registry;
-  hle::kernel::add_process_functions(registry, environment);
-  hle::kernel::add_memory_functions(registry, environment);
-  hle::libc::add_string_functions(registry);
-  hle::libc::add_print_functions(registry, environment);
-  hle::libc::add_heap_functions(registry, environment);
-  hle::libc::add_general_functions(registry, environment);
-  hle::libc::add_math_functions(registry);
-
-#ifdef ORRERY_CONSOLE
-  std::unique_ptr<link::Link> link;
-  if (line.launcher_fd >= 0) {
-    link::LinkOptions options;
-    options.run = {.headless = line.headless,
-                   .logical_clock = line.logical_clock,
-                   .keep_frames_directory = line.keep_frames_directory,
-                   .keep_every = line.keep_every,
-                   .title = environment.title_directory};
-    auto made = link::Link::create(UniqueFd(line.launcher_fd), (*memory)->arena(), (*memory)->arena_size(), options);
-    if (!made) return std::unexpected(std::move(made.error()));
-    link = std::move(*made);
-    environment.link = link.get();
-    ORRERY_TRY((*memory)->publish_to(&link->map_writer(), [&](uint64_t version) { link->map_changed(version); }));
-  }
   hle::Console console(environment, {.headless = line.headless, .frames = line.frames});
-  console.add_libraries(registry);
-#endif
+  add_libraries(registry, environment, console);
 
   auto binder = hle::ImportBinder::create(registry, process, line.strict_imports);
   if (!binder) return std::unexpected(std::move(binder.error()));
@@ -114,25 +138,20 @@ Result<int> run_title(const CommandLine& line) {
   ORRERY_TRY(cpu::install_signal_handlers(choice->policy));
   std::vector<std::string> argv{"/app0/eboot.bin"};
   argv.insert(argv.end(), line.arguments.begin(), line.arguments.end());
-#ifdef ORRERY_CONSOLE
-  if (link) link->start(console);
-#endif
+  if (*link) (*link)->start(console);
   auto first = cpu::GuestThread::start(process, {.entry = image->entry,
                                                  .stack_size = kFirstStack,
                                                  .name = "main",
                                                  .program = cpu::ProgramArguments{std::move(argv), {*exit_function}}});
   if (!first) return forward(std::move(first), "starting the title's first thread");
   const cpu::RunEnd end = process.wait_for_end();
-  // A fault may have stopped a thread that held a lock of ours: the end must come all the same.
-  ::alarm(30);
-#ifdef ORRERY_CONSOLE
+  end_process_later(end.exit_code);
   console.stop();
-  if (link) {
-    link->finish(end.exit_code);
-    const std::string refused = link->refusal_summary();
+  if (*link) {
+    (*link)->finish(end.exit_code);
+    const std::string refused = (*link)->refusal_summary();
     if (!refused.empty()) fmt::print(stderr, "[guest] refused by the GPU service:\n{}", refused);
   }
-#endif
   say_refusals(refusals);
   std::fflush(nullptr);
   // The title's threads may still use all of this.

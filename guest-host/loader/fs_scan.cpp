@@ -26,6 +26,8 @@ class Scanner {
         ++scan.undecodable;
         return at;
       }
+      // Code that handles the base itself would see the host's; patching prefixes does not help it.
+      if (handles_base(instruction)) ++scan.doubtful;
       if (uses_fs(instruction)) {
         for (uint8_t i = 0; i < instruction.raw.prefix_count; ++i) {
           if (instruction.raw.prefixes[i].value == kFsPrefix) scan.prefixes.push_back(range.begin + at + i);
@@ -53,6 +55,10 @@ class Scanner {
   }
   static bool uses_fs(const ZydisDecodedInstruction& instruction) {
     return (instruction.attributes & ZYDIS_ATTRIB_HAS_SEGMENT_FS) != 0;
+  }
+
+  static bool handles_base(const ZydisDecodedInstruction& instruction) {
+    return instruction.mnemonic == ZYDIS_MNEMONIC_RDFSBASE || instruction.mnemonic == ZYDIS_MNEMONIC_WRFSBASE;
   }
 
   const ElfFile& elf_;

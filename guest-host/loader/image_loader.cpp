@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "guest-host/hle/nid.hpp"
+#include "guest-host/loader/import_name.hpp"
 #include "guest-host/loader/title_file.hpp"
 
 namespace orrery::loader {
@@ -95,7 +95,7 @@ class Relocator {
     if (const auto known = imports_.find(index); known != imports_.end()) return known->second;
     if (s.name.empty()) return fail(ExitCode::file_malformed, "a relocation uses symbol {} without a name", index);
     ImportRequest request{.library = {}, .name = s.name, .plain = true, .weak = s.weak};
-    if (const auto parts = hle::parse_import_name(s.name)) {
+    if (const auto parts = parse_import_name(s.name)) {
       const auto library = title_.dynamic.import_libraries.find(parts->library);
       if (library != title_.dynamic.import_libraries.end()) request.library = library->second;
       request.name = parts->nid;

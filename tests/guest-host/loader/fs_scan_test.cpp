@@ -32,6 +32,11 @@ TEST(FsScan, finds_the_prefix_behind_other_prefixes) {
   EXPECT_EQ(scan.prefixes, std::vector<uint64_t>{ElfBuilder::kCode + 2});
 }
 
+TEST(FsScan, code_that_handles_the_base_itself_cannot_be_patched) {
+  const std::vector<uint8_t> code{0xF3, 0x48, 0x0F, 0xAE, 0xC0, 0xC3};  // rdfsbase rax ; ret
+  EXPECT_FALSE(scan_fs_uses(with_code(code), {{ElfBuilder::kCode, code.size()}}).complete());
+}
+
 TEST(FsScan, a_constant_that_contains_the_byte_is_no_access) {
   // mov eax, 0x64646464 ; ret
   const std::vector<uint8_t> code{0xB8, 0x64, 0x64, 0x64, 0x64, 0xC3};
