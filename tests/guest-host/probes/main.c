@@ -11,7 +11,8 @@ static const struct Probe* find(const struct Probe* table, const char* name) {
 }
 
 int main(int argc, char** argv) {
-  const struct Probe* const tables[] = {fault_probes, import_probes, syscall_probes, library_probes, memory_probes};
+  const struct Probe* const tables[] = {fault_probes,   import_probes, syscall_probes,
+                                        library_probes, memory_probes, thread_probes};
   if (argc < 2) return 1;
   for (unsigned i = 0; i < sizeof tables / sizeof *tables; ++i) {
     const struct Probe* probe = find(tables[i], argv[1]);

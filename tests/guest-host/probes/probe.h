@@ -10,3 +10,4 @@ extern const struct Probe import_probes[];
 extern const struct Probe syscall_probes[];
 extern const struct Probe library_probes[];
 extern const struct Probe memory_probes[];
+extern const struct Probe thread_probes[];
