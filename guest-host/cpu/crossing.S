@@ -184,7 +184,8 @@ ENTER_GUEST patch, POLICY_PATCH
 ENTER_GUEST arch_prctl, POLICY_ARCH_PRCTL
 
 /* void entry(int signal, siginfo_t*, void* context), on the thread's alternate stack, with whatever FS and selector the
- * interrupted code had. Both are the host's while orrery_on_signal(signal, info, context, record) runs. */
+ * interrupted code had. Both are the host's while orrery_on_signal(signal, info, context, record, selector) runs;
+ * `selector` is what the interrupted code had: 1 for guest code. */
   .globl orrery_signal_entry
   .type orrery_signal_entry, @function
 orrery_signal_entry:
@@ -199,6 +200,7 @@ orrery_signal_entry:
   movq %rsi, %r13
   movq %rdx, %r14
   xorl %r15d, %r15d                   /* 1: FS has to be restored */
+  xorl %ebp, %ebp
   cld
   cmpl $POLICY_PATCH, orrery_signal_policy(%rip)
   jne 1f
@@ -232,6 +234,7 @@ orrery_signal_entry:
   movq %r13, %rsi
   movq %r14, %rdx
   movq %rbx, %rcx
+  movl %ebp, %r8d
   call orrery_on_signal
   testq %rbx, %rbx
   jz 5f

@@ -8,6 +8,12 @@
 #include "guest-host/cpu/call_frame.hpp"
 #include "guest-host/cpu/guest_thread.hpp"
 
+// The text of crossing.S.
+extern "C" {
+extern const char orrery_exempt_begin[];
+extern const char orrery_exempt_end[];
+}
+
 namespace orrery::cpu {
 
 namespace {
@@ -106,12 +112,16 @@ void add_backtrace(Report& report, GuestProcess& process, uint64_t rip, uint64_t
 
 }  // namespace
 
-bool report_fault(GuestThread& thread, int signal, const siginfo_t& info, const ucontext_t& context) {
+bool report_fault(GuestThread& thread, int signal, const siginfo_t& info, const ucontext_t& context,
+                  bool in_guest_code) {
   GuestProcess& process = thread.process();
   const greg_t* regs = context.uc_mcontext.gregs;
   const auto rip = static_cast<uint64_t>(regs[REG_RIP]);
   const CallFrame* const call = thread.record().frame;
-  const bool guest_code = rip < process.memory().layout().end.value;
+  // A crossing faults when the guest's stack is not there.
+  const bool crossing =
+      rip >= reinterpret_cast<uint64_t>(orrery_exempt_begin) && rip < reinterpret_cast<uint64_t>(orrery_exempt_end);
+  const bool guest_code = in_guest_code || crossing;
   if (!guest_code && call == nullptr) return false;
   {
     Report report;
@@ -130,6 +140,7 @@ bool report_fault(GuestThread& thread, int signal, const siginfo_t& info, const 
       } else {
         report.line("at {}", process.describe(GuestAddress{rip}));
       }
+      if (crossing) report.line("on the way into or out of an import: its stack is not usable");
       if (rip < 0x10000) report.line("a jump to null: perhaps a weak import that nobody provides");
       add_registers(report, regs);
       add_backtrace(report, process, rip, static_cast<uint64_t>(regs[REG_RBP]), static_cast<uint64_t>(regs[REG_RSP]));

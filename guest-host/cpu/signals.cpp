@@ -16,7 +16,8 @@ void orrery_signal_entry(int, siginfo_t*, void*);
 void orrery_signal_return();
 // Which policy's way the entry uses to find the thread's record.
 int orrery_signal_policy = 0;
-void orrery_on_signal(int signal, siginfo_t* info, ucontext_t* context, orrery::cpu::ThreadRecord* record);
+void orrery_on_signal(int signal, siginfo_t* info, ucontext_t* context, orrery::cpu::ThreadRecord* record,
+                      int in_guest_code);
 }
 
 namespace orrery::cpu {
@@ -78,7 +79,8 @@ Result<void> install_signal_handlers(FsPolicy policy) {
 
 }  // namespace orrery::cpu
 
-void orrery_on_signal(int signal, siginfo_t* info, ucontext_t* context, orrery::cpu::ThreadRecord* record) {
+void orrery_on_signal(int signal, siginfo_t* info, ucontext_t* context, orrery::cpu::ThreadRecord* record,
+                      int in_guest_code) {
   using namespace orrery::cpu;
   const int saved_errno = errno;
   if (record == nullptr || record->thread == nullptr) {
@@ -87,7 +89,7 @@ void orrery_on_signal(int signal, siginfo_t* info, ucontext_t* context, orrery::
   }
   if (signal == SIGSYS && info->si_code == kSysUserDispatch) {
     serve_blocked_syscall(*record->thread, *context);
-  } else if (!report_fault(*record->thread, signal, *info, *context)) {
+  } else if (!report_fault(*record->thread, signal, *info, *context, in_guest_code != 0)) {
     die_by(signal);
   }
   errno = saved_errno;

@@ -12,7 +12,7 @@ namespace orrery::loader {
 
 class ElfBuilder {
  public:
-  static constexpr uint64_t kCode = 0x4000, kData = 0x8000, kCodeSize = 0x100, kDataSize = 0x800;
+  static constexpr uint64_t kCode = 0x404000, kData = 0x408000, kCodeSize = 0x100, kDataSize = 0x800;
   static constexpr uint64_t kCodeAt = 0x400, kDataAt = 0x800;  // in the file
 
   ElfBuilder() {

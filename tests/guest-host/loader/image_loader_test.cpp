@@ -71,6 +71,18 @@ TEST_F(Loading, bytes_beyond_the_file_are_zero) {
   EXPECT_EQ(memory_->read_value<uint64_t>(rest).value(), 0u);
 }
 
+TEST_F(Loading, a_fixed_executable_stays_where_it_was_linked) {
+  ElfBuilder elf;
+  elf.header().e_type = kTypeFixed;
+  auto image = load(elf);
+  ASSERT_TRUE(image) << image.error().describe();
+  EXPECT_EQ(image->base.value, 0u);
+  EXPECT_EQ(image->entry.value, ElfBuilder::kCode);
+  auto again = load(elf);
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, ExitCode::file_malformed);
+}
+
 TEST_F(Loading, another_machine_and_another_type_are_named) {
   ElfBuilder arm;
   arm.header().e_machine = EM_AARCH64;

@@ -40,6 +40,19 @@ static int smash(const char* a) {
   return buffer[0];
 }
 
+// Into the host's address space: nothing of ours may run on the title's behalf.
+static int wild_jump(const char* a) {
+  (void)a;
+  int (*volatile wild)(void) = (int (*)(void))0x7f0000001000;
+  return wild();
+}
+// Calls an import with a stack pointer that points nowhere.
+static int no_stack(const char* a) {
+  (void)a;
+  __asm__ volatile("movq %0, %%rax; movq $0x100008, %%rsp; jmp *%%rax" : : "r"((void*)strlen));
+  return 0;
+}
+
 const struct Probe fault_probes[] = {{"read-fault", read_fault},
                                      {"write-fault", write_fault},
                                      {"jump-null", jump_null},
@@ -48,4 +61,6 @@ const struct Probe fault_probes[] = {{"read-fault", read_fault},
                                      {"overflow", overflow},
                                      {"bad-pointer", bad_pointer},
                                      {"smash", smash},
+                                     {"wild-jump", wild_jump},
+                                     {"no-stack", no_stack},
                                      {0, 0}};

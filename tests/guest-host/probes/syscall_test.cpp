@@ -11,7 +11,7 @@ TEST(Syscall, known_numbers_are_served_and_others_refused_by_name_without_reachi
     EXPECT_EQ(run.code, 0) << run.err;
     EXPECT_EQ(run.out,
               "written by number\nwrite 18 0\nbad file 9 1\nbad address 14\ngetpid 2\nlogged by number\n"
-              "refused 78 1\nrefused 78 1\nindirect 2\n")
+              "refused 78 1\nrefused 78 1\nindirect 2\ninterrupt 2\n")
         << policy;
     EXPECT_TRUE(run.complains("system call number 12 x2")) << run.err;
   }
