@@ -138,15 +138,15 @@ Result<int> run_title(const CommandLine& line) {
   ORRERY_TRY(cpu::install_signal_handlers(choice->policy));
   std::vector<std::string> argv{"/app0/eboot.bin"};
   argv.insert(argv.end(), line.arguments.begin(), line.arguments.end());
-  if (*link) (*link)->start(console);
   auto first = cpu::GuestThread::start(process, {.entry = image->entry,
                                                  .stack_size = kFirstStack,
                                                  .name = "main",
                                                  .program = cpu::ProgramArguments{std::move(argv), {*exit_function}}});
   if (!first) return forward(std::move(first), "starting the title's first thread");
+  // Last, so that nothing above can return while the link's threads know the console.
+  if (*link) (*link)->start(console);
   const cpu::RunEnd end = process.wait_for_end();
   end_process_later(end.exit_code);
-  console.stop();
   if (*link) {
     (*link)->finish(end.exit_code);
     const std::string refused = (*link)->refusal_summary();

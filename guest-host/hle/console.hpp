@@ -25,7 +25,8 @@ class Console final : public link::Listener {
   // Adds the libraries: libSceAgc, libSceAgcDriver, libSceVideoOut, libScePad, libSceUserService, libSceSystemService,
   // and libkernel's threads, synchronisation, event queues and clocks. The console outlives the registry's use.
   void add_libraries(Registry& registry);
-  // Before the run is taken down: threads of the title that wait here stop waiting.
+  // Threads that wait for the display stop waiting and get an error: before the console is destroyed. A title's run
+  // never does that: its threads stay where they are until the process ends.
   void stop();
 
   void retired(uint64_t sequence, protocol::EntryKind kind) override;

@@ -69,6 +69,7 @@ uint64_t Link::lives() const {
 EndReport Link::finish(int exit_code) {
   const auto until = std::chrono::steady_clock::now() + options_.exit_wait;
   EndReport report;
+  log_.close();
   const auto gone = [&] {
     const std::lock_guard state(state_);
     return launcher_gone_;

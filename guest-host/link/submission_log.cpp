@@ -54,6 +54,7 @@ void SubmissionLog::announce(std::span<const std::byte> message) {
 Result<std::optional<uint64_t>> SubmissionLog::try_submit(EntryKind kind, uint32_t queue,
                                                           std::chrono::nanoseconds guest_time, Pieces body) {
   ORRERY_TRY(check(body));
+  if (closed_.load()) return std::nullopt;
   return append(kind, queue, guest_time, body);
 }
 
@@ -63,6 +64,10 @@ Result<uint64_t> SubmissionLog::submit(EntryKind kind, uint32_t queue, std::chro
   for (;;) {
     ORRERY_TRY(check(body));
     const uint32_t seen = progress_.load(std::memory_order_acquire);
+    if (closed_.load()) {
+      futex_wait(progress_, seen, kSlice);
+      continue;
+    }
     const auto sequence = append(kind, queue, guest_time, body);
     if (sequence) {
       if (full_since) {

@@ -54,7 +54,9 @@ class SubmissionLog {
   // The address map changed. Dropped when the ring is full: the service looks at the map at every submission anyway.
   void announce_map(uint64_t version);
   bool announce_shutdown();
-  // From now on nobody waits for room.
+  // The run is over for the title: whoever submits from now on waits until `stop`, so that what is open can finish.
+  void close() { closed_.store(true); }
+  // From now on nobody waits.
   void stop();
 
   struct Done {
@@ -75,6 +77,7 @@ class SubmissionLog {
   protocol::JournalWriter journal_;
   protocol::RingProducer ring_;
   std::atomic<bool> attached_{false};
+  std::atomic<bool> closed_{false};
   std::atomic<bool> stopped_{false};
   std::atomic<uint32_t> progress_{0};  // futex: bumped when entries are done
   std::map<uint64_t, EntryKind> outstanding_;

@@ -171,6 +171,21 @@ TEST(Link, an_orderly_end_tells_launcher_and_service) {
   EXPECT_TRUE(eventually([&] { return service->saw_shutdown(); }));
 }
 
+TEST(Link, what_a_title_submits_after_its_end_waits_and_is_not_run) {
+  Bench s;
+  auto service = s.launcher.start_service(1);
+  EXPECT_EQ(s.launcher.receive(), "ready");
+  s.submit();
+  s.link->submissions().close();
+  std::thread title([&] {
+    const std::span<const std::byte> nothing;
+    EXPECT_FALSE(s.link->submissions().submit(EntryKind::submission, 0, 0ns, std::span(&nothing, 1)));
+  });
+  s.link->finish(0);
+  title.join();
+  EXPECT_EQ(s.link->submissions().submitted(), 1u);
+}
+
 TEST(Link, an_end_while_the_gpu_is_busy_says_what_is_unfinished) {
   Bench s(200ms);
   ServiceScript script;
