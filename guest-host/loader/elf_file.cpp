@@ -76,13 +76,14 @@ Result<ElfFile> ElfFile::parse(std::vector<std::byte> bytes) {
     if (!p) return fail(ExitCode::file_malformed, "the program headers are outside the file: it is cut off");
     const Segment s{p->p_type, p->p_flags, p->p_offset, p->p_vaddr, p->p_filesz, p->p_memsz, p->p_align};
     const bool used = s.type == PT_LOAD || s.type == PT_DYNAMIC || s.type == PT_TLS || s.type == PT_GNU_EH_FRAME ||
-                      s.type == kSegmentDynamicTables || s.type == kSegmentProcessParameters;
+                      s.type == kSegmentDynamicTables || s.type == kSegmentProcessParameters ||
+                      s.type == kSegmentRelocatedData;
     if (!used) continue;
     if (file.bytes(s.offset, s.file_size).size() != s.file_size) {
       return fail(ExitCode::file_malformed, "segment {} (type {:#x}) ends at {:#x}, the file at {:#x}: it is cut off",
                   i, s.type, s.offset + s.file_size, file.size());
     }
-    const bool in_memory = s.type == PT_LOAD || s.type == PT_TLS;
+    const bool in_memory = s.type == PT_LOAD || s.type == PT_TLS || s.type == kSegmentRelocatedData;
     if (in_memory && s.file_size > s.memory_size) {
       return fail(ExitCode::file_malformed, "segment {} has more bytes in the file than in memory", i);
     }
@@ -95,6 +96,12 @@ Result<ElfFile> ElfFile::parse(std::vector<std::byte> bytes) {
       }
     }
     elf.segments_.push_back(s);
+  }
+  // Data that is constant after relocation: a segment of its own on the console, a part of one in other files.
+  if (const auto data = elf.segment(kSegmentRelocatedData);
+      data && data->memory_size != 0 && elf.load_of(data->address, data->memory_size) == nullptr) {
+    elf.loads_.push_back(*data);
+    elf.loads_.back().flags |= PF_R | PF_W;
   }
   ORRERY_TRY(check_loads(elf.loads_));
   const Segment* const code = elf.load_of(elf.entry_, 1);

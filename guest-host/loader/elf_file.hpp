@@ -15,6 +15,7 @@ namespace orrery::loader {
 // Program header types of the console (guest-abi.md 1.2); the usual ones are in <elf.h>.
 inline constexpr uint32_t kSegmentDynamicTables = 0x61000000;
 inline constexpr uint32_t kSegmentProcessParameters = 0x61000001;
+inline constexpr uint32_t kSegmentRelocatedData = 0x61000010;  // PT_SCE_RELRO
 // Executable types (1.1).
 inline constexpr uint16_t kTypeFixed = 0xFE00, kTypeExecutable = 0xFE10, kTypeLibrary = 0xFE18;
 

@@ -83,6 +83,17 @@ TEST_F(Loading, a_fixed_executable_stays_where_it_was_linked) {
   EXPECT_EQ(again.error().code, ExitCode::file_malformed);
 }
 
+TEST_F(Loading, relocated_data_is_loaded_as_a_segment_of_its_own_and_not_twice) {
+  ElfBuilder own;
+  own.segment(3) = {0x61000010, PF_R, ElfBuilder::kDataAt, 0x40c000, 0x40c000, 16, 16, 0x4000};
+  auto image = load(own);
+  ASSERT_TRUE(image) << image.error().describe();
+  EXPECT_TRUE(memory_->covers({image->base.value + 0x40c000}, {16}, memory::kCpuRead));
+  ElfBuilder part;
+  part.segment(3) = {0x61000010, PF_R, ElfBuilder::kDataAt, ElfBuilder::kData, ElfBuilder::kData, 16, 16, 0x4000};
+  EXPECT_TRUE(load(part));
+}
+
 TEST_F(Loading, another_machine_and_another_type_are_named) {
   ElfBuilder arm;
   arm.header().e_machine = EM_AARCH64;
