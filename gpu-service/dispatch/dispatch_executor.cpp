@@ -209,6 +209,7 @@ std::vector<Refusal> DispatchExecutor::State::run(const DispatchState& dispatch)
   wanted.group_size = geometry->group_size;
   wanted.rsrc1 = dispatch.rsrc1;
   wanted.rsrc2 = dispatch.rsrc2;
+  wanted.partial_groups = geometry->threads != std::array<uint32_t, 3>{};
   Translation* translation = &programs.translate(*program, wanted);
   std::vector<Binding> bindings;
   std::string unbound;
@@ -282,6 +283,8 @@ std::vector<Refusal> DispatchExecutor::State::record(const DispatchState& dispat
   push.escapes = room->escapes.value;
   push.bound_info = room->bound_info_address.value;
   push.threads = geometry.threads;
+  push.code_low = static_cast<uint32_t>(dispatch.program.value);
+  push.code_high = static_cast<uint32_t>(dispatch.program.value >> 32);
   for_each_part(geometry, device.facts().max_groups,
                 [&](const std::array<uint32_t, 3>& first, const std::array<uint32_t, 3>& groups) {
                   push.first_group = first;

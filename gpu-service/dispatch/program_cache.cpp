@@ -106,9 +106,9 @@ void ProgramCache::trim() {
 }
 
 Translation& ProgramCache::translate(const ReadProgram& program, const shader::TranslateOptions& options) {
-  const Key key{(*program.program)->hash, options.layout.wave, options.layout.subgroup, options.layout.k,
-                options.group_size,       options.rsrc1,       options.rsrc2,           options.bind_buffers,
-                options.scratch_dwords};
+  const Key key{(*program.program)->hash, options.layout.wave,   options.layout.subgroup, options.layout.k,
+                options.group_size,       options.rsrc1,         options.rsrc2,           options.bind_buffers,
+                options.scratch_dwords,   options.partial_groups};
   auto& known = translations_[key];
   if (known) return *known;
   ++made_;

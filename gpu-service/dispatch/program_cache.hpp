@@ -64,7 +64,7 @@ class ProgramCache {
 
  private:
   using Key = std::tuple<ContentHash, uint32_t, uint32_t, uint32_t, std::array<uint32_t, 3>, uint32_t, uint32_t, bool,
-                         uint32_t>;
+                         uint32_t, bool>;
 
   const vulkan::Device& device_;
   const memory::GuestMemory& memory_;

@@ -96,9 +96,9 @@ struct PushConstants {
   uint64_t bound_info;                 // 80: device address of BoundInfo[buffers.size()]
   uint64_t scratch;                    // 88: device address of private memory: per group, per wave, per dword, per lane
   std::array<uint32_t, 3> first_group;  // 96: added to WorkgroupId
-  uint32_t reserved;                    // 108
+  uint32_t code_low;                    // 108: guest address of the program's first byte
   std::array<uint32_t, 3> threads;      // 112: total threads per dimension for partial groups; 0: all groups are full
-  uint32_t reserved2;                   // 124
+  uint32_t code_high;                   // 124
 };
 static_assert(sizeof(PushConstants) == 128);
 struct BoundInfo {

@@ -1,4 +1,4 @@
-// Waits, barriers and cache control.
+// Waits, barriers, cache control, and the program counter.
 #include "gpu-service/shader/ir/operand.hpp"
 #include "gpu-service/shader/semantics/memory_families.hpp"
 
@@ -34,9 +34,18 @@ Outcome invalidate(Builder& b, const Instruction&) {
   return {};
 }
 
+// The address behind this instruction.
+Outcome get_pc(Builder& b, const Instruction& i) {
+  const ir::Value base =
+      b.pack64(b.op(Op::code_address, ir::Type::u32, {}, 0), b.op(Op::code_address, ir::Type::u32, {}, 1));
+  b.set_sgpr(i.destination.index, b.add(base, b.u64(i.offset + i.size)));
+  return {};
+}
+
 }  // namespace
 
 void add_ordering(ir::SemanticTable& table) {
+  set(table, Opcode::s_getpc_b64, get_pc);
   set(table, Opcode::s_waitcnt, wait);
   set(table, Opcode::s_waitcnt_vscnt, wait_memory);
   set(table, Opcode::s_waitcnt_vmcnt, wait_memory);

@@ -1,6 +1,8 @@
 // Blocks, phis and terminators. A loop's header holds only phis and the merge, so that what follows may split into
 // several blocks.
-#include "gpu-service/shader/spirv/emitter.hpp"
+#include <cstddef>
+
+#include "gpu-service/shader/spirv/conditional.hpp"
 
 namespace orrery::shader::spirv {
 
@@ -18,6 +20,7 @@ void Emitter::emit_block(uint32_t block) {
     code(spv::OpLoopMerge, {block_label_[shape.merge_block], block_label_[shape.continue_block], 0});
     code(spv::OpBranch, {body});
     label(body);
+    count_round();
   }
   for (const uint32_t inst : b.body) emit_inst(inst);
   exit_label_[block] = current_label_;
@@ -44,6 +47,29 @@ void Emitter::emit_phis(uint32_t block) {
   }
 }
 
+// Some drivers (lavapipe) silently end an invocation's loops after so many rounds: counted, and said at the end.
+void Emitter::count_round() {
+  if (o_.host.loop_limit == 0) return;
+  if (!loop_rounds_) loop_rounds_ = module_.new_id();
+  const Id rounds = value(spv::OpLoad, uint_type(), {loop_rounds_});
+  code(spv::OpStore, {loop_rounds_, binary(spv::OpIAdd, rounds, u32(1))});
+}
+
+void Emitter::report_rounds() {
+  if (!loop_rounds_) return;
+  constexpr uint32_t kMargin = 64;
+  const Id rounds = value(spv::OpLoad, uint_type(), {loop_rounds_});
+  const uint32_t limit = o_.host.loop_limit > kMargin ? o_.host.loop_limit - kMargin : 1;
+  const Id near_limit = value(spv::OpUGreaterThanEqual, bool_type(), {rounds, u32(limit)});
+  conditional(near_limit, 0, 0, [&]() -> Results {
+    const Id report = push(kEscapes);
+    const Id at =
+        value(spv::OpIAdd, module_.type(ir::Type::u64), {report, module_.u64(offsetof(EscapeReport, loops_cut))});
+    store_device(at, ir::Type::u32, u32(1));
+    return {};
+  });
+}
+
 void Emitter::emit_terminator(uint32_t block) {
   const ir::Block& b = f_.blocks[block];
   const cfg::StructuredBlock& shape = f_.graph->blocks[block];
@@ -51,6 +77,7 @@ void Emitter::emit_terminator(uint32_t block) {
   if (shape.merge == MergeKind::selection) code(spv::OpSelectionMerge, {block_label_[shape.merge_block], 0});
   switch (shape.terminator) {
     case TerminatorKind::end:
+      report_rounds();
       code(spv::OpReturn, {});
       break;
     case TerminatorKind::jump:

@@ -20,7 +20,7 @@ enum : uint32_t {
   kLane = 7u << 16,
   kPush = 8u << 16
 };
-constexpr uint32_t kOffsets[Emitter::kMemberCount] = {0, 64, 72, 80, 88, 96, 112};
+constexpr uint32_t kOffsets[Emitter::kMemberCount] = {0, 64, 72, 80, 88, 96, 112, 108, 124};
 
 }  // namespace
 
@@ -36,7 +36,7 @@ Id Emitter::push_here(uint32_t member, uint32_t index) {
     const Id sixteen = module_.array(uint, 16), three = module_.array(uint, 3), pair = module_.vector(uint, 2);
     module_.decorate(sixteen, spv::DecorationArrayStride, {4});
     module_.decorate(three, spv::DecorationArrayStride, {4});
-    const Id block = module_.structure({sixteen, pair, pair, pair, pair, three, three});
+    const Id block = module_.structure({sixteen, pair, pair, pair, pair, three, three, uint, uint});
     module_.decorate(block, spv::DecorationBlock);
     for (uint32_t m = 0; m < kMemberCount; ++m) module_.member_decorate(block, m, spv::DecorationOffset, {kOffsets[m]});
     push_variable_ = module_.variable(spv::StorageClassPushConstant, block);
@@ -47,6 +47,11 @@ Id Emitter::push_here(uint32_t member, uint32_t index) {
         value(spv::OpAccessChain, module_.pointer(spv::StorageClassPushConstant, pair), {push_variable_, u32(member)});
     const Id loaded = value(spv::OpLoad, pair, {pointer});
     return value(spv::OpBitcast, module_.type(Type::u64), {loaded});
+  }
+  if (member >= kCodeLow) {
+    const Id pointer =
+        value(spv::OpAccessChain, module_.pointer(spv::StorageClassPushConstant, uint), {push_variable_, u32(member)});
+    return value(spv::OpLoad, uint, {pointer});
   }
   const Id pointer = value(spv::OpAccessChain, module_.pointer(spv::StorageClassPushConstant, uint),
                            {push_variable_, u32(member), u32(index)});
@@ -163,6 +168,9 @@ bool Emitter::emit_place(uint32_t inst, const ir::Inst& i) {
     switch (i.op) {
       case Op::user_data:
         alias(inst, slot, push(kUserData, i.imm));
+        break;
+      case Op::code_address:
+        alias(inst, slot, push(kCodeLow + i.imm));
         break;
       case Op::group_id:
         alias(inst, slot, group_id(i.imm));

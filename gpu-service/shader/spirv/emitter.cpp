@@ -119,7 +119,12 @@ std::expected<shader::Module, std::vector<ShaderRefusal>> Emitter::emit() {
   functions = std::move(routines_);
   const Id nothing = module_.void_type();
   put(functions, spv::OpFunction, {nothing, main, 0, module_.function_type(nothing, {})});
+  Id pointer = 0;
+  if (loop_rounds_) pointer = module_.pointer(spv::StorageClassFunction, uint_type());
   put(functions, spv::OpLabel, {module_.new_id()});
+  if (loop_rounds_) {
+    put(functions, spv::OpVariable, {pointer, loop_rounds_, static_cast<uint32_t>(spv::StorageClassFunction), u32(0)});
+  }
   functions.insert(functions.end(), prelude_.begin(), prelude_.end());
   put(functions, spv::OpBranch, {block_label_[0]});
   functions.insert(functions.end(), main_.begin(), main_.end());

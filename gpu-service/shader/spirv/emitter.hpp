@@ -34,7 +34,7 @@ enum class Routine : uint8_t {
 class Emitter {
  public:
   // Members of the push constant block.
-  enum : uint32_t { kUserData, kPageTable, kEscapes, kBoundInfo, kScratch, kFirstGroup, kThreads, kMemberCount };
+  enum : uint32_t { kUserData, kPageTable, kEscapes, kBoundInfo, kScratch, kFirstGroup, kThreads, kCodeLow, kCodeHigh, kMemberCount };
   Emitter(const ir::Function& function, const TranslateOptions& options);
   std::expected<shader::Module, std::vector<ShaderRefusal>> emit();
 
@@ -63,6 +63,8 @@ class Emitter {
   void emit_block(uint32_t block);
   void emit_terminator(uint32_t block);
   void emit_phis(uint32_t block);
+  void count_round();
+  void report_rounds();
   void emit_inst(uint32_t inst);
   bool emit_arithmetic(uint32_t inst, const ir::Inst& i);
   bool emit_float(uint32_t inst, const ir::Inst& i);
@@ -136,6 +138,7 @@ class Emitter {
   std::unordered_map<uint32_t, Id> entry_;  // cached prelude values
   bool uses_page_table_ = false, uses_scratch_ = false;
   std::vector<BoundBuffer> bound_;
+  Id loop_rounds_ = 0;  // counts an invocation's loop rounds, on drivers that cut loops off
   uint32_t waves_ = 1, threads_ = 1, lds_dwords_ = 0;
 };
 

@@ -23,8 +23,8 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer BoundInfos {
 layout(push_constant, std430) uniform Push {
   uint user_data[16];
   uint64_t page_table, escapes, bound_info, scratch;
-  uint first_group_x, first_group_y, first_group_z, reserved;
-  uint threads_x, threads_y, threads_z, reserved2;
+  uint first_group_x, first_group_y, first_group_z, code_low;
+  uint threads_x, threads_y, threads_z, code_high;
 } push;
 
 void escape(uint instruction, uint64_t address, bool store) {
