@@ -1,0 +1,135 @@
+// SMEM: scalar loads and stores, direct and through a buffer descriptor.
+#include <algorithm>
+
+#include "gpu-service/shader/interpret/lanes.hpp"
+
+namespace orrery::shader::interpret {
+namespace {
+
+// Byte offset of the access: immediate plus scalar register.
+uint64_t offset_of(const Wave& wave, const Instruction& instruction) {
+  const uint32_t scalar =
+      instruction.scalar_offset.kind == OperandKind::sgpr ? wave.sgpr[instruction.scalar_offset.index] : 0;
+  return static_cast<uint64_t>(int64_t{instruction.memory_offset}) + scalar;
+}
+
+uint64_t direct_address(const Wave& wave, const Instruction& instruction) {
+  return (wave.pair(instruction.base.index) + offset_of(wave, instruction)) & ~3ull;
+}
+
+void load_registers(Wave& wave, const Step& step, uint64_t address, unsigned dwords, unsigned in_range) {
+  std::array<uint32_t, 16> values{};
+  const auto bytes = std::as_writable_bytes(std::span(values).first(in_range));
+  if (in_range != 0) {
+    wave.load(step, address, bytes);
+  }
+  for (unsigned i = 0; i < dwords; ++i) {
+    wave.set(step.instruction->data.index + i, values[i]);
+  }
+}
+
+template <unsigned kDwords>
+void load(Wave& wave, const Step& step) {
+  load_registers(wave, step, direct_address(wave, *step.instruction), kDwords, kDwords);
+}
+
+template <unsigned kDwords>
+void store(Wave& wave, const Step& step) {
+  std::array<uint32_t, kDwords> values{};
+  for (unsigned i = 0; i < kDwords; ++i) {
+    values[i] = wave.sgpr[step.instruction->data.index + i];
+  }
+  wave.store(step, direct_address(wave, *step.instruction), std::as_bytes(std::span(values)));
+}
+
+struct ScalarBuffer {
+  uint64_t base;
+  uint64_t size;  // bytes
+};
+ScalarBuffer scalar_buffer(const Wave& wave, const Instruction& instruction) {
+  const uint32_t* v = &wave.sgpr[instruction.base.index];
+  const uint64_t stride = v[1] >> 16 & 0x3fff;
+  return {v[0] | uint64_t{v[1] & 0xffff} << 32, stride == 0 ? v[2] : v[2] * stride};
+}
+
+// Dwords behind the buffer's end read 0.
+template <unsigned kDwords>
+void buffer_load(Wave& wave, const Step& step) {
+  const ScalarBuffer buffer = scalar_buffer(wave, *step.instruction);
+  const uint64_t offset = offset_of(wave, *step.instruction) & ~3ull;
+  const uint64_t room = offset < buffer.size ? (buffer.size - offset) / 4 : 0;
+  load_registers(wave, step, (buffer.base & ~3ull) + offset, kDwords,
+                 static_cast<unsigned>(std::min<uint64_t>(room, kDwords)));
+}
+template <unsigned kDwords>
+void buffer_store(Wave& wave, const Step& step) {
+  const ScalarBuffer buffer = scalar_buffer(wave, *step.instruction);
+  const uint64_t offset = offset_of(wave, *step.instruction) & ~3ull;
+  for (unsigned i = 0; i < kDwords; ++i) {
+    if (offset + 4 * i + 4 <= buffer.size) {
+      const uint32_t value = wave.sgpr[step.instruction->data.index + i];
+      wave.store(step, (buffer.base & ~3ull) + offset + 4 * i, std::as_bytes(std::span(&value, 1)));
+    }
+  }
+}
+
+// Time passes with the steps of the dispatch.
+void time(Wave& wave, const Step& step) { wave.set_pair(step.instruction->data.index, wave.outcome->steps); }
+void wave_id(Wave& wave, const Step& step) { wave.set(step.instruction->data.index, wave.index_in_group); }
+void nothing(Wave&, const Step&) {}
+
+}  // namespace
+
+Handler scalar_memory_handler(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::s_load_dword:
+      return load<1>;
+    case Opcode::s_load_dwordx2:
+      return load<2>;
+    case Opcode::s_load_dwordx4:
+      return load<4>;
+    case Opcode::s_load_dwordx8:
+      return load<8>;
+    case Opcode::s_load_dwordx16:
+      return load<16>;
+    case Opcode::s_buffer_load_dword:
+      return buffer_load<1>;
+    case Opcode::s_buffer_load_dwordx2:
+      return buffer_load<2>;
+    case Opcode::s_buffer_load_dwordx4:
+      return buffer_load<4>;
+    case Opcode::s_buffer_load_dwordx8:
+      return buffer_load<8>;
+    case Opcode::s_buffer_load_dwordx16:
+      return buffer_load<16>;
+    case Opcode::s_store_dword:
+      return store<1>;
+    case Opcode::s_store_dwordx2:
+      return store<2>;
+    case Opcode::s_store_dwordx4:
+      return store<4>;
+    case Opcode::s_buffer_store_dword:
+      return buffer_store<1>;
+    case Opcode::s_buffer_store_dwordx2:
+      return buffer_store<2>;
+    case Opcode::s_buffer_store_dwordx4:
+      return buffer_store<4>;
+    case Opcode::s_memtime:
+    case Opcode::s_memrealtime:
+      return time;
+    case Opcode::s_get_waveid_in_workgroup:
+      return wave_id;
+    case Opcode::s_dcache_inv:
+    case Opcode::s_dcache_wb:
+    case Opcode::s_dcache_discard:
+    case Opcode::s_dcache_discard_x2:
+    case Opcode::s_gl1_inv:
+    case Opcode::s_atc_probe:
+    case Opcode::s_atc_probe_buffer:
+      return nothing;
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace orrery::shader::interpret
