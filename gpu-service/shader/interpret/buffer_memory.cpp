@@ -1,6 +1,10 @@
-// MUBUF: raw and structured buffers. Out of range: loads give 0, stores and atomics do nothing, dword by dword.
+// MUBUF and MTBUF: raw, structured and typed buffers. Out of range: loads give 0, stores and atomics do nothing, dword
+// by dword.
+#include <fmt/format.h>
+
 #include "gpu-service/shader/interpret/buffer_descriptor.hpp"
 #include "gpu-service/shader/interpret/memory_access.hpp"
+#include "gpu-service/shader/interpret/typed_registers.hpp"
 
 namespace orrery::shader::interpret {
 namespace {
@@ -54,17 +58,61 @@ struct BufferSpace {
   }
 };
 
+BufferDescriptor descriptor_of(const Wave& wave, const Instruction& instruction) {
+  return BufferDescriptor::read(std::span(wave.sgpr).subspan(instruction.resource.index, 4));
+}
+u32 scalar_offset(const Wave& wave, const Instruction& instruction) {
+  const Operand& offset = instruction.scalar_offset;
+  return offset.kind == OperandKind::sgpr ? wave.sgpr[offset.index] : offset.value;
+}
+
 void buffer_access(Wave& wave, const Step& step) {
   const Instruction& instruction = *step.instruction;
-  const auto buffer = BufferDescriptor::read(std::span(wave.sgpr).subspan(instruction.resource.index, 4));
-  const u32 scalar = instruction.scalar_offset.kind == OperandKind::sgpr ? wave.sgpr[instruction.scalar_offset.index]
-                     : instruction.scalar_offset.inline_float            ? instruction.scalar_offset.value
-                                                                         : instruction.scalar_offset.value;
+  const BufferDescriptor buffer = descriptor_of(wave, instruction);
   Place place;
-  access(wave, step, BufferSpace{wave, step, buffer, place, scalar}, [&](u32 lane) {
+  access(wave, step, BufferSpace{wave, step, buffer, place, scalar_offset(wave, instruction)}, [&](u32 lane) {
     place = place_of(wave, instruction, buffer, lane);
     return uint64_t{0};
   });
+}
+
+// With conversion: the format is the descriptor's (MUBUF) or the instruction's (MTBUF). An element is in range whole or
+// not at all. A store of fewer components than the format has writes 0 into the rest.
+void typed_access(Wave& wave, const Step& step) {
+  const Instruction& instruction = *step.instruction;
+  const BufferDescriptor buffer = descriptor_of(wave, instruction);
+  const u32 format = instruction.format == Format::mtbuf ? instruction.data_format : buffer.format;
+  const auto layout = element_layout(format);
+  if (!layout) {
+    wave.refuse(step, fmt::format("buffer format {}", format));
+    return;
+  }
+  const MemoryShape& shape = step.memory;
+  const u32 scalar = scalar_offset(wave, instruction);
+  const uint64_t exec = wave.exec();
+  for (u32 lane = 0; lane < wave.lanes; ++lane) {
+    if (!active(exec, lane)) {
+      continue;
+    }
+    const Place place = place_of(wave, instruction, buffer, lane);
+    const bool inside = buffer.in_range(place.index, place.offset, layout->bytes(), scalar);
+    const uint64_t address = buffer.base + scalar + buffer.place(place.index, place.offset);
+    std::array<u32, 4> memory{};
+    if (shape.kind == MemoryShape::Kind::load) {
+      std::array<u32, 4> values{};
+      if (inside) {
+        wave.load(step, address, std::as_writable_bytes(std::span(memory)).first(layout->bytes()));
+        values = select(*layout, unpack(*layout, memory), buffer.select);
+      }
+      write_components(wave, instruction.destination.index, lane, std::span(values).first(shape.components), shape.d16,
+                       layout->numeric);
+    } else if (inside) {
+      const auto values =
+          read_components(wave, instruction.data.index, lane, shape.components, shape.d16, layout->numeric);
+      memory = pack(*layout, unselect(values, buffer.select));
+      wave.store(step, address, std::as_bytes(std::span(memory)).first(layout->bytes()));
+    }
+  }
 }
 
 void nothing(Wave&, const Step&) {}
@@ -79,7 +127,7 @@ Handler buffer_memory_handler(const Instruction& instruction) {
   if (!shape || instruction.lds || instruction.tfe || instruction.scalar_offset.kind == OperandKind::special) {
     return nullptr;
   }
-  return shape->format ? nullptr : buffer_access;
+  return shape->format ? typed_access : buffer_access;
 }
 
 }  // namespace orrery::shader::interpret

@@ -146,8 +146,10 @@ Handler handler_of(const Instruction& instruction) {
     case Format::global:
     case Format::scratch:
       return flat_memory_handler(instruction);
-    case Format::vintrp:
     case Format::mimg:
+      return image_handler(instruction);
+    case Format::vintrp:
+
     case Format::exp:
       return nullptr;
   }

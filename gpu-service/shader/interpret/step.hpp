@@ -52,6 +52,7 @@ Handler vector_lanes_handler(Opcode opcode);
 Handler local_memory_handler(const Instruction& instruction);
 Handler buffer_memory_handler(const Instruction& instruction);
 Handler flat_memory_handler(const Instruction& instruction);
+Handler image_handler(const Instruction& instruction);
 
 Handler handler_of(const Instruction& instruction);
 

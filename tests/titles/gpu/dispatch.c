@@ -70,6 +70,8 @@ static void fill_hidden_arguments(unsigned char* block, const struct dispatch* d
   for (unsigned i = 0; i < k->argument_count; i++) end = k->arguments[i].offset + k->arguments[i].size;
   end = (end + 7) & ~7u;
   if (k->argument_bytes < end + 66) return;
+  // Debian's libclc, which such kernels use, reads the global offset where version 5 has group counts. There is none.
+  if (k->dispatch_packet_sgpr >= 0) return;
   for (int i = 0; i < 3; i++) {
     put(block + end + 4 * i, d->groups[i], 4);
     put(block + end + 12 + 2 * i, d->group_size[i], 2);

@@ -78,13 +78,6 @@ void interpret_kernel(const gpu_kernel& kernel, const Prepared& prepared, unsign
   write_dispatch(&packets, &description);
   ASSERT_FALSE(packets.overflow);
 
-  // Debian's libclc reads the global offset where code object V5 has group counts; a title's dispatch has no offset.
-  const unsigned explicit_end = kernel.argument_count == 0 ? 0
-                                                           : kernel.arguments[kernel.argument_count - 1].offset +
-                                                                 kernel.arguments[kernel.argument_count - 1].size;
-  if (kernel.dispatch_packet_sgpr >= 0) {
-    std::memset(memory.get() + (explicit_end + 7) / 8 * 8, 0, 16);
-  }
   interpret::Dispatch dispatch = dispatch_of(std::span(words).first(packets.count));
   dispatch.program = &program;
   dispatch.step_limit = 200'000'000;

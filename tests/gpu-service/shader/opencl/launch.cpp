@@ -113,6 +113,11 @@ std::expected<Launch, std::string> prepare_launch(SmallGuest& guest, const CodeO
     hidden.global_offset[i] = test.offset[i];
   }
   hidden.dimensions = static_cast<uint16_t>(test.dimensions);
+  if ((kernel.properties & 2) != 0) {
+    // Debian's libclc reads dimensions and global offset from the first four words, whatever the code object's version.
+    const uint32_t words[] = {test.dimensions, test.offset[0], test.offset[1], test.offset[2]};
+    std::memcpy(&hidden, words, sizeof words);
+  }
   at = align_up(at, 8);
   if (at + sizeof hidden <= kernarg.size()) std::memcpy(kernarg.data() + at, &hidden, sizeof hidden);
   const GuestAddress arguments = guest.place(kernarg.size());

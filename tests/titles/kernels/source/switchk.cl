@@ -16,7 +16,7 @@ kernel GROUP_SIZE(64, 1, 1) void switchk(global const uint* op, global float* v,
       case 4: a = fabs(a); break;
       case 5: a = -a; break;
       case 6: a = a * a; break;
-      case 7: pc += (uint)fabs(a) & 3; break;
+      case 7: pc += fabs(a) < 65536 ? (uint)fabs(a) & 3 : 0; break;
       case 8: v[i] = a; return;
       default: a = 0;
     }
