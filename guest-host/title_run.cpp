@@ -8,6 +8,7 @@
 
 #include "guest-host/cpu/guest_thread.hpp"
 #include "guest-host/cpu/signals.hpp"
+#include "guest-host/end_signals.hpp"
 #include "guest-host/hle/console.hpp"
 #include "guest-host/hle/environment.hpp"
 #include "guest-host/hle/kernel/library.hpp"
@@ -23,6 +24,7 @@ namespace orrery {
 namespace {
 
 constexpr Bytes kFirstStack{2 << 20};
+constexpr std::chrono::milliseconds kHurriedWait{500};
 
 uint64_t random_guard() {
   uint64_t value = 0;
@@ -112,6 +114,7 @@ Result<int> run_title(const CommandLine& line) {
   cpu::Refusals refusals;
   cpu::GuestProcess process(**memory, refusals, choice->policy);
   process.set_stack_guard(random_guard());
+  watch_end_signals(process);
   hle::Environment environment{.memory = **memory, .process = process, .refusals = refusals};
   environment.logical_clock = line.logical_clock;
   environment.title_directory = folder_of(line.title);
@@ -148,7 +151,9 @@ Result<int> run_title(const CommandLine& line) {
   const cpu::RunEnd end = process.wait_for_end();
   end_process_later(end.exit_code);
   if (*link) {
-    (*link)->finish(end.exit_code);
+    // Who ends the run by a signal does not want to wait for the GPU.
+    const bool in_a_hurry = end.exit_code >= kEndedBySignal;
+    (*link)->finish(end.exit_code, in_a_hurry ? kHurriedWait : (*link)->options().exit_wait);
     const std::string refused = (*link)->refusal_summary();
     if (!refused.empty()) fmt::print(stderr, "[guest] refused by the GPU service:\n{}", refused);
   }

@@ -66,8 +66,8 @@ uint64_t Link::lives() const {
   return life_;
 }
 
-EndReport Link::finish(int exit_code) {
-  const auto until = std::chrono::steady_clock::now() + options_.exit_wait;
+EndReport Link::finish(int exit_code, std::chrono::milliseconds wait) {
+  const auto until = std::chrono::steady_clock::now() + wait;
   EndReport report;
   log_.close();
   const auto gone = [&] {
@@ -91,7 +91,7 @@ EndReport Link::finish(int exit_code) {
   }
   if (log_.announce_shutdown()) {
     // The service writes what it kept, then goes: that ends the wait.
-    const auto limit = open.empty() ? until : std::chrono::steady_clock::now() + 1s;
+    const auto limit = open.empty() ? until : std::min(until, std::chrono::steady_clock::now() + 1s);
     std::unique_lock state(state_);
     changed_.wait_until(state, limit, [&] { return !attached_ || launcher_gone_; });
   }

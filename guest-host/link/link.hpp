@@ -52,7 +52,8 @@ class Link {
 
   // The title ended with `exit_code`: waits for open submissions (bounded; ends early when the launcher is gone), tells
   // the launcher, then the service. Says on stderr what stays unfinished.
-  EndReport finish(int exit_code);
+  EndReport finish(int exit_code) { return finish(exit_code, options_.exit_wait); }
+  EndReport finish(int exit_code, std::chrono::milliseconds wait);
   // What the service refused over all its lives, one line each; empty when nothing.
   std::string refusal_summary() const;
   uint64_t lives() const;
