@@ -11,9 +11,10 @@ namespace orrery::shader::spirv {
 // Functions of the module that memory accesses call, made when first used.
 enum class Routine : uint8_t {
   escape,       // void(u64 address, u32 where)
-  locate_read,  // u64 device address(u64 guest address, u32 where), 0: absent
+  locate_read,  // u64 device address(u64 guest address), 0: absent
   locate_write,
-  load_byte,  // u32(u64 address, u32 where)
+  locate_atomic,  // u64(u64 address, u32 where): what is absent is reported
+  load_byte,      // u32(u64 address, u32 where)
   load_half,
   load_1,  // u32(u64 address, u32 where)
   load_2,  // vec(u64 address, u32 where)
@@ -34,7 +35,18 @@ enum class Routine : uint8_t {
 class Emitter {
  public:
   // Members of the push constant block.
-  enum : uint32_t { kUserData, kPageTable, kEscapes, kBoundInfo, kScratch, kFirstGroup, kThreads, kCodeLow, kCodeHigh, kMemberCount };
+  enum : uint32_t {
+    kUserData,
+    kPageTable,
+    kEscapes,
+    kBoundInfo,
+    kScratch,
+    kFirstGroup,
+    kThreads,
+    kCodeLow,
+    kCodeHigh,
+    kMemberCount
+  };
   Emitter(const ir::Function& function, const TranslateOptions& options);
   std::expected<shader::Module, std::vector<ShaderRefusal>> emit();
 

@@ -34,11 +34,22 @@ class RoutineWriter {
 
   void escape();
   void locate(bool write);
-  void load_byte();
-  void load_half();
-  void load(uint32_t dwords);
-  void store_narrow(uint32_t bytes);
-  void store(uint32_t dwords);
+  void locate_atomic();
+  void load(uint32_t components, uint32_t component_bytes);
+  void store(uint32_t components, uint32_t component_bytes);
+  Id byte_at(Id at);
+  void store_byte_at(Id at, Id v);
+  using Carried = std::array<Id, 5>;
+  template <class Body>
+  Carried each_byte(uint32_t bytes, bool write, uint32_t carried, Body body);
+  Id absent(Id address) { return e.value(spv::OpIEqual, e.bool_type(), {address, m.u64(0)}); }
+  Id flag(Id condition) { return e.select(u32(), condition, m.u32(1), m.u32(0)); }
+  void escape_if(Id condition) {
+    e.conditional(condition, 0, 0, [&]() -> Emitter::Results {
+      call(Routine::escape, m.void_type(), {p[0], p[1]});
+      return {};
+    });
+  }
   void fma(Type type);
 
   Emitter& e;
@@ -72,41 +83,32 @@ Id RoutineWriter::write() {
     case Routine::locate_write:
       locate(true);
       break;
+    case Routine::locate_atomic:
+      locate_atomic();
+      break;
     case Routine::load_byte:
-      load_byte();
+      load(1, 1);
       break;
     case Routine::load_half:
-      load_half();
+      load(1, 2);
       break;
     case Routine::load_1:
-      load(1);
-      break;
     case Routine::load_2:
-      load(2);
-      break;
     case Routine::load_3:
-      load(3);
-      break;
     case Routine::load_4:
-      load(4);
+      load(static_cast<uint32_t>(which_) - static_cast<uint32_t>(Routine::load_1) + 1, 4);
       break;
     case Routine::store_byte:
-      store_narrow(1);
+      store(1, 1);
       break;
     case Routine::store_half:
-      store_narrow(2);
+      store(1, 2);
       break;
     case Routine::store_1:
-      store(1);
-      break;
     case Routine::store_2:
-      store(2);
-      break;
     case Routine::store_3:
-      store(3);
-      break;
     case Routine::store_4:
-      store(4);
+      store(static_cast<uint32_t>(which_) - static_cast<uint32_t>(Routine::store_1) + 1, 4);
       break;
     case Routine::fma_16:
       fma(Type::f16);
@@ -145,8 +147,9 @@ void RoutineWriter::escape() {
   e.code(spv::OpReturn, {});
 }
 
+// The walk alone: what is absent is 0, and the caller reports it.
 void RoutineWriter::locate(bool write) {
-  begin(u64(), {u64(), u32()});
+  begin(u64(), {u64()});
   const Id table = e.push_here(Emitter::kPageTable);
   const Id high = e.value(spv::OpShiftRightLogical, u64(), {p[0], m.u32(kAddressBits)});
   const Id low = e.value(spv::OpIEqual, e.bool_type(), {high, m.u64(0)});
@@ -163,15 +166,16 @@ void RoutineWriter::locate(bool write) {
       return {e.load_device(add64(entry, write ? 8 : 0), Type::u64)};
     });
   })[0];
-  const Id there = present(found);
-  const Id absent = e.value(spv::OpLogicalNot, e.bool_type(), {there});
-  e.conditional(absent, 0, 0, [&]() -> Emitter::Results {
-    call(Routine::escape, m.void_type(), {p[0], p[1]});
-    return {};
-  });
   const Id within = e.value(spv::OpBitwiseAnd, u64(), {p[0], m.u64((1u << kPageBits) - 1)});
   const Id sum = e.value(spv::OpIAdd, u64(), {found, within});
-  e.code(spv::OpReturnValue, {e.select(u64(), there, sum, m.u64(0))});
+  e.code(spv::OpReturnValue, {e.select(u64(), present(found), sum, m.u64(0))});
+}
+
+void RoutineWriter::locate_atomic() {
+  begin(u64(), {u64(), u32()});
+  const Id at = call(Routine::locate_write, u64(), {p[0]});
+  escape_if(absent(at));
+  e.code(spv::OpReturnValue, {at});
 }
 
 Id RoutineWriter::simple(Id address, uint32_t alignment, uint32_t bytes) {
@@ -184,107 +188,119 @@ Id RoutineWriter::simple(Id address, uint32_t alignment, uint32_t bytes) {
 }
 
 // A byte is cut from its dword: device loads are of whole dwords, and a dword never leaves a page.
-void RoutineWriter::load_byte() {
-  begin(u32(), {u64(), u32()});
-  const Id at = call(Routine::locate_read, u64(), {p[0], p[1]});
-  const Id result = e.conditional(present(at), u32(), 1, [&]() -> Emitter::Results {
-    const Id dword = e.load_device(e.value(spv::OpBitwiseAnd, u64(), {at, m.u64(~3ull)}), Type::u32);
-    const Id shift = e.binary(spv::OpShiftLeftLogical, e.binary(spv::OpBitwiseAnd, narrow(at), m.u32(3)), m.u32(3));
-    return {e.binary(spv::OpBitwiseAnd, e.binary(spv::OpShiftRightLogical, dword, shift), m.u32(255))};
-  })[0];
-  e.code(spv::OpReturnValue, {result});
+Id RoutineWriter::byte_at(Id at) {
+  const Id dword = e.load_device(e.value(spv::OpBitwiseAnd, u64(), {at, m.u64(~3ull)}), Type::u32);
+  const Id shift = e.binary(spv::OpShiftLeftLogical, e.binary(spv::OpBitwiseAnd, narrow(at), m.u32(3)), m.u32(3));
+  return e.binary(spv::OpBitwiseAnd, e.binary(spv::OpShiftRightLogical, dword, shift), m.u32(255));
 }
 
-void RoutineWriter::load_half() {
-  begin(u32(), {u64(), u32()});
-  const Id aligned = simple(p[0], 2, 2);
-  const Id fast = e.conditional(aligned, u32(), 1, [&]() -> Emitter::Results {
-    const Id at = call(Routine::locate_read, u64(), {p[0], p[1]});
-    return e.conditional(present(at), u32(), 1, [&]() -> Emitter::Results {
-      const Id dword = e.load_device(e.value(spv::OpBitwiseAnd, u64(), {at, m.u64(~3ull)}), Type::u32);
-      const Id shift = e.binary(spv::OpShiftLeftLogical, e.binary(spv::OpBitwiseAnd, narrow(at), m.u32(2)), m.u32(3));
-      return {e.binary(spv::OpBitwiseAnd, e.binary(spv::OpShiftRightLogical, dword, shift), m.u32(0xffff))};
-    });
-  })[0];
-  const Id slow =
-      e.conditional(e.value(spv::OpLogicalNot, e.bool_type(), {aligned}), u32(), 1, [&]() -> Emitter::Results {
-        const Id a = call(Routine::load_byte, u32(), {p[0], p[1]}),
-                 b = call(Routine::load_byte, u32(), {add64(p[0], 1), p[1]});
-        return {e.binary(spv::OpBitwiseOr, a, e.binary(spv::OpShiftLeftLogical, b, m.u32(8)))};
-      })[0];
-  e.code(spv::OpReturnValue, {e.binary(spv::OpBitwiseOr, fast, slow)});
+void RoutineWriter::store_byte_at(Id at, Id v) {
+  m.capability(spv::CapabilityStorageBuffer8BitAccess);
+  const Id type = m.integer(8);
+  const Id cut = e.value(spv::OpUConvert, type, {v});
+  e.code(spv::OpStore, {e.device_pointer(at, type), cut, static_cast<uint32_t>(spv::MemoryAccessAlignedMask), 1});
 }
 
-void RoutineWriter::load(uint32_t dwords) {
-  const Id type = dwords == 1 ? u32() : m.vector(u32(), dwords);
+// For each byte of the access: body(byte number, device address or 0, carried) answers the carried values of the next
+// round.
+template <class Body>
+RoutineWriter::Carried RoutineWriter::each_byte(uint32_t bytes, bool write, uint32_t carried, Body body) {
+  const Id before = e.current_label_, header = m.new_id(), first = m.new_id(), next = m.new_id(), merge = m.new_id();
+  const Id zero = m.u32(0), count = m.new_id(), following = m.new_id();
+  Carried state{}, later{};
+  for (uint32_t n = 0; n < carried; ++n) later[n] = m.new_id();
+  e.code(spv::OpBranch, {header});
+  e.label(header);
+  e.code(spv::OpPhi, {u32(), count, zero, before, following, next});
+  for (uint32_t n = 0; n < carried; ++n) state[n] = e.value(spv::OpPhi, u32(), {zero, before, later[n], next});
+  e.code(spv::OpLoopMerge, {merge, next, 0});
+  e.code(spv::OpBranch, {first});
+  e.label(first);
+  const Id at = call(write ? Routine::locate_write : Routine::locate_read, u64(),
+                     {e.value(spv::OpIAdd, u64(), {p[0], wide(count)})});
+  const Carried made = body(count, at, state);
+  for (uint32_t n = 0; n < carried; ++n) e.code(spv::OpCopyObject, {u32(), later[n], made[n]});
+  e.code(spv::OpIAdd, {u32(), following, count, m.u32(1)});
+  const Id more = e.value(spv::OpULessThan, e.bool_type(), {following, m.u32(bytes)});
+  e.code(spv::OpBranchConditional, {more, next, merge});
+  e.label(next);
+  e.code(spv::OpBranch, {header});
+  e.label(merge);
+  return later;
+}
+
+// Aligned and within a page: one walk. Otherwise byte by byte.
+void RoutineWriter::load(uint32_t components, uint32_t component_bytes) {
+  const uint32_t bytes = components * component_bytes;
+  const Id type = components == 1 ? u32() : m.vector(u32(), components);
   begin(type, {u64(), u32()});
-  const Id aligned = simple(p[0], 4, dwords * 4);
   auto joined = [&](const Emitter::Results& parts) {
-    if (dwords == 1) return parts[0];
+    if (components == 1) return parts[0];
     const Id result = m.new_id();
-    put(*e.code_, spv::OpCompositeConstruct, {type, result}, {parts.data(), dwords});
+    put(*e.code_, spv::OpCompositeConstruct, {type, result}, {parts.data(), components});
     return result;
   };
-  const Id before = e.current_label_, fast = m.new_id(), slow = m.new_id(), merge = m.new_id();
-  static_cast<void>(before);
+  auto direct = [&](Id at) -> Id {
+    return e.conditional(present(at), type, 1, [&]() -> Emitter::Results {
+      Emitter::Results parts{};
+      if (component_bytes == 1) return {byte_at(at)};
+      if (component_bytes == 2) {
+        const Id dword = e.load_device(e.value(spv::OpBitwiseAnd, u64(), {at, m.u64(~3ull)}), Type::u32);
+        const Id shift = e.binary(spv::OpShiftLeftLogical, e.binary(spv::OpBitwiseAnd, narrow(at), m.u32(2)), m.u32(3));
+        return {e.binary(spv::OpBitwiseAnd, e.binary(spv::OpShiftRightLogical, dword, shift), m.u32(0xffff))};
+      }
+      for (uint32_t n = 0; n < components; ++n) parts[n] = e.load_device(add64(at, n * 4), Type::u32);
+      return {joined(parts)};
+    })[0];
+  };
+  if (bytes == 1) {
+    const Id at = call(Routine::locate_read, u64(), {p[0]});
+    const Id result = direct(at);
+    escape_if(absent(at));
+    e.code(spv::OpReturnValue, {result});
+    return;
+  }
+  const Id aligned = simple(p[0], component_bytes, bytes);
+  const Id fast = m.new_id(), slow = m.new_id(), merge = m.new_id();
   e.code(spv::OpSelectionMerge, {merge, 0});
   e.code(spv::OpBranchConditional, {aligned, fast, slow});
   e.label(fast);
-  const Id at = call(Routine::locate_read, u64(), {p[0], p[1]});
-  const Id quick = e.conditional(present(at), type, 1, [&]() -> Emitter::Results {
-    Emitter::Results parts{};
-    for (uint32_t n = 0; n < dwords; ++n) parts[n] = e.load_device(add64(at, n * 4), Type::u32);
-    return {joined(parts)};
-  })[0];
+  const Id at = call(Routine::locate_read, u64(), {p[0]});
+  const Id quick = direct(at);
+  const Id quick_missed = flag(absent(at));
   const Id fast_end = e.current_label_;
   e.code(spv::OpBranch, {merge});
   e.label(slow);
+  // The words so far; the last one carried says that something was absent.
+  const Carried careful = each_byte(bytes, false, components + 1, [&](Id n, Id where, const Carried& words) {
+    const Id byte = e.conditional(present(where), u32(), 1, [&]() -> Emitter::Results { return {byte_at(where)}; })[0];
+    const Id shift = e.binary(spv::OpShiftLeftLogical, e.binary(spv::OpBitwiseAnd, n, m.u32(3)), m.u32(3));
+    const Id placed = e.binary(spv::OpShiftLeftLogical, byte, shift);
+    const Id word = e.binary(spv::OpShiftRightLogical, n, m.u32(2));
+    Carried made = words;
+    for (uint32_t c = 0; c < components; ++c) {
+      const Id mine = e.value(spv::OpIEqual, e.bool_type(), {word, m.u32(c)});
+      made[c] = e.select(u32(), mine, e.binary(spv::OpBitwiseOr, words[c], placed), words[c]);
+    }
+    made[components] = e.binary(spv::OpBitwiseOr, words[components], flag(absent(where)));
+    return made;
+  });
+  const Id slow_missed = careful[components];
   Emitter::Results parts{};
-  for (uint32_t n = 0; n < dwords; ++n) {
-    if (dwords > 1) {
-      parts[n] = call(Routine::load_1, u32(), {add64(p[0], n * 4), p[1]});
-      continue;
-    }
-    for (uint32_t byte = 0; byte < 4; ++byte) {
-      Id v = call(Routine::load_byte, u32(), {add64(p[0], byte), p[1]});
-      if (byte) v = e.binary(spv::OpBitwiseOr, parts[0], e.binary(spv::OpShiftLeftLogical, v, m.u32(byte * 8)));
-      parts[0] = v;
-    }
-  }
-  const Id careful = joined(parts);
+  for (uint32_t c = 0; c < components; ++c) parts[c] = careful[c];
+  const Id slow_result = joined(parts);
   const Id slow_end = e.current_label_;
   e.code(spv::OpBranch, {merge});
   e.label(merge);
-  e.code(spv::OpReturnValue, {e.value(spv::OpPhi, type, {quick, fast_end, careful, slow_end})});
+  const Id result = e.value(spv::OpPhi, type, {quick, fast_end, slow_result, slow_end});
+  const Id missed = e.value(spv::OpPhi, u32(), {quick_missed, fast_end, slow_missed, slow_end});
+  escape_if(e.value(spv::OpINotEqual, e.bool_type(), {missed, m.u32(0)}));
+  e.code(spv::OpReturnValue, {result});
 }
 
-void RoutineWriter::store_narrow(uint32_t bytes) {
-  begin(m.void_type(), {u64(), u32(), u32()});
-  const Id whole = bytes == 1 ? 0 : simple(p[0], 2, 2);
-  e.conditional(whole, 0, 0, [&]() -> Emitter::Results {
-    const Id at = call(Routine::locate_write, u64(), {p[0], p[1]});
-    return e.conditional(present(at), 0, 0, [&]() -> Emitter::Results {
-      m.capability(bytes == 1 ? spv::CapabilityStorageBuffer8BitAccess : spv::CapabilityStorageBuffer16BitAccess);
-      const Id type = m.integer(bytes * 8);
-      const Id cut = e.value(spv::OpUConvert, type, {p[2]});
-      e.code(spv::OpStore,
-             {e.device_pointer(at, type), cut, static_cast<uint32_t>(spv::MemoryAccessAlignedMask), bytes});
-      return {};
-    });
-  });
-  if (bytes == 2) {
-    e.conditional(e.value(spv::OpLogicalNot, e.bool_type(), {whole}), 0, 0, [&]() -> Emitter::Results {
-      call(Routine::store_byte, m.void_type(), {p[0], p[1], p[2]});
-      call(Routine::store_byte, m.void_type(),
-           {add64(p[0], 1), p[1], e.binary(spv::OpShiftRightLogical, p[2], m.u32(8))});
-      return {};
-    });
-  }
-  e.code(spv::OpReturn, {});
-}
-
-void RoutineWriter::store(uint32_t dwords) {
-  switch (dwords) {
+void RoutineWriter::store(uint32_t components, uint32_t component_bytes) {
+  const uint32_t bytes = components * component_bytes;
+  switch (components) {
     case 1:
       begin(m.void_type(), {u64(), u32(), u32()});
       break;
@@ -298,27 +314,57 @@ void RoutineWriter::store(uint32_t dwords) {
       begin(m.void_type(), {u64(), u32(), u32(), u32(), u32(), u32()});
       break;
   }
-  const Id aligned = simple(p[0], 4, dwords * 4);
-  e.conditional(aligned, 0, 0, [&]() -> Emitter::Results {
-    const Id at = call(Routine::locate_write, u64(), {p[0], p[1]});
-    return e.conditional(present(at), 0, 0, [&]() -> Emitter::Results {
-      for (uint32_t n = 0; n < dwords; ++n) e.store_device(add64(at, n * 4), Type::u32, p[2 + n]);
+  auto direct = [&](Id at) {
+    e.conditional(present(at), 0, 0, [&]() -> Emitter::Results {
+      if (component_bytes == 1) {
+        store_byte_at(at, p[2]);
+      } else if (component_bytes == 2) {
+        m.capability(spv::CapabilityStorageBuffer16BitAccess);
+        const Id type = m.integer(16);
+        const Id cut = e.value(spv::OpUConvert, type, {p[2]});
+        e.code(spv::OpStore, {e.device_pointer(at, type), cut, static_cast<uint32_t>(spv::MemoryAccessAlignedMask), 2});
+      } else {
+        for (uint32_t n = 0; n < components; ++n) e.store_device(add64(at, n * 4), Type::u32, p[2 + n]);
+      }
       return {};
     });
-  });
-  e.conditional(e.value(spv::OpLogicalNot, e.bool_type(), {aligned}), 0, 0, [&]() -> Emitter::Results {
-    for (uint32_t n = 0; n < dwords; ++n) {
-      if (dwords > 1) {
-        call(Routine::store_1, m.void_type(), {add64(p[0], n * 4), p[1], p[2 + n]});
-        continue;
-      }
-      for (uint32_t byte = 0; byte < 4; ++byte) {
-        const Id v = byte ? e.binary(spv::OpShiftRightLogical, p[2], m.u32(byte * 8)) : p[2];
-        call(Routine::store_byte, m.void_type(), {add64(p[0], byte), p[1], v});
-      }
+  };
+  if (bytes == 1) {
+    const Id at = call(Routine::locate_write, u64(), {p[0]});
+    direct(at);
+    escape_if(absent(at));
+    e.code(spv::OpReturn, {});
+    return;
+  }
+  const Id aligned = simple(p[0], component_bytes, bytes);
+  const Id fast = m.new_id(), slow = m.new_id(), merge = m.new_id();
+  e.code(spv::OpSelectionMerge, {merge, 0});
+  e.code(spv::OpBranchConditional, {aligned, fast, slow});
+  e.label(fast);
+  const Id at = call(Routine::locate_write, u64(), {p[0]});
+  direct(at);
+  const Id quick_missed = flag(absent(at));
+  const Id fast_end = e.current_label_;
+  e.code(spv::OpBranch, {merge});
+  e.label(slow);
+  const Id slow_missed = each_byte(bytes, true, 1, [&](Id n, Id where, const Carried& state) {
+    const Id word = e.binary(spv::OpShiftRightLogical, n, m.u32(2));
+    Id data = p[2];
+    for (uint32_t c = 1; c < components; ++c) {
+      data = e.select(u32(), e.value(spv::OpIEqual, e.bool_type(), {word, m.u32(c)}), p[2 + c], data);
     }
-    return {};
-  });
+    const Id shift = e.binary(spv::OpShiftLeftLogical, e.binary(spv::OpBitwiseAnd, n, m.u32(3)), m.u32(3));
+    e.conditional(present(where), 0, 0, [&]() -> Emitter::Results {
+      store_byte_at(where, e.binary(spv::OpShiftRightLogical, data, shift));
+      return {};
+    });
+    return Carried{e.binary(spv::OpBitwiseOr, state[0], flag(absent(where)))};
+  })[0];
+  const Id slow_end = e.current_label_;
+  e.code(spv::OpBranch, {merge});
+  e.label(merge);
+  const Id missed = e.value(spv::OpPhi, u32(), {quick_missed, fast_end, slow_missed, slow_end});
+  escape_if(e.value(spv::OpINotEqual, e.bool_type(), {missed, m.u32(0)}));
   e.code(spv::OpReturn, {});
 }
 
