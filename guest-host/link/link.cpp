@@ -12,6 +12,9 @@ namespace {
 using namespace std::chrono_literals;
 using protocol::PartName;
 
+// Different refusals that are listed one by one.
+constexpr size_t kMostRefusals = 1000;
+
 }  // namespace
 
 Result<std::unique_ptr<Link>> Link::create(UniqueFd launcher, const UniqueFd& arena, Bytes arena_size,
@@ -96,6 +99,10 @@ EndReport Link::finish(int exit_code, std::chrono::milliseconds wait) {
     changed_.wait_until(state, limit, [&] { return !attached_ || launcher_gone_; });
   }
   log_.stop();
+  if (const QueueFull full = log_.queue_full(); full.waits > 0) {
+    log::info("queue full: the title waited {} time(s) for the GPU service, {} ms in all", full.waits,
+              std::chrono::duration_cast<std::chrono::milliseconds>(full.waited).count());
+  }
   report.launcher_gone = gone();
   return report;
 }
@@ -106,6 +113,7 @@ std::string Link::refusal_summary() const {
   for (const auto& [what, counted] : refusals_) {
     text += fmt::format("  {} x {}\n", counted.before + counted.now, what);
   }
+  if (unlisted_refusals_ > 0) text += fmt::format("  {} more messages of other kinds\n", unlisted_refusals_);
   return text;
 }
 
@@ -113,6 +121,10 @@ void Link::count_refusal(const std::string& kind, const std::string& text, uint6
   const std::lock_guard state(state_);
   const std::string what = kind + ": " + text;
   const bool first = !refusals_.contains(what);
+  if (first && refusals_.size() >= kMostRefusals) {
+    ++unlisted_refusals_;
+    return;
+  }
   refusals_[what].now = std::max<uint64_t>(count, 1);
   if (first) log::warn("the GPU service refuses {}", what);
 }

@@ -98,6 +98,7 @@ class Link {
     uint64_t before = 0, now = 0;
   };
   std::map<std::string, Counted> refusals_;
+  uint64_t unlisted_refusals_ = 0;
 
   std::jthread sockets_;
   std::jthread ring_;

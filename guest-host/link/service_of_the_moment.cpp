@@ -123,6 +123,8 @@ void Link::drop_service() {
     from_service_.reset();
     report_done(std::nullopt);
   }
+  // Nobody will say that a key was let go.
+  listener_->input(PadInput{});
   service_.reset();
 }
 

@@ -37,6 +37,7 @@ std::optional<uint32_t> Driver::queue_of(uint64_t handle) const {
 
 std::optional<uint32_t> Driver::queue_of_owner(uint64_t owner) {
   if (const auto queue = queue_of(owner)) return queue;
+  owner = static_cast<uint32_t>(owner);  // a number is 32 bits; what lies above them in the register means nothing
   {
     const std::lock_guard lock(mutex_);
     if (const auto known = owners_.find(owner); known != owners_.end()) return known->second;

@@ -121,6 +121,15 @@ TEST(Link, what_a_service_retired_without_a_word_before_it_died_counts) {
   ASSERT_TRUE(s.all_done(1));
 }
 
+TEST(Link, keys_that_were_held_when_a_service_died_are_released) {
+  Bench s;
+  auto service = s.launcher.start_service(1);
+  service->say_input({0x8000, 0, 0, 0, 0, 0, 0});
+  ASSERT_TRUE(eventually([&] { return s.listener.buttons == 0x8000u; }));
+  service->die();
+  EXPECT_TRUE(eventually([&] { return s.listener.buttons == 0u; }));
+}
+
 TEST(Link, many_lives_lose_and_repeat_nothing) {
   Bench s;
   std::mt19937 random(3);
