@@ -64,8 +64,9 @@ T division_scale(T s0, T denominator, T numerator, bool& scaled) {
   const bool inverse_denormal = is_denormal(T(1) / denominator),
              quotient_denormal = is_denormal(numerator / denominator);
   if (inverse_denormal && quotient_denormal) {
+    // The document scales up here, which would overflow: a denominator with a denormal inverse is near the top.
     scaled = true;
-    return s0 == denominator ? std::ldexp(s0, kScale) : s0;
+    return s0 == denominator ? std::ldexp(s0, -kScale) : s0;
   }
   if (inverse_denormal) {
     return std::ldexp(s0, -kScale);
@@ -93,7 +94,7 @@ T division_fma(T a, T b, T c, bool scaled) {
 template <class T>
 T division_fixup(T quotient, T denominator, T numerator) {
   constexpr bool kDouble = sizeof(T) == 8;
-  constexpr int kUnderflow = kDouble ? -1075 : -150, kMaximum = kDouble ? 2047 : 255;
+  constexpr int kUnderflow = kDouble ? -1075 : -150;
   const bool negative = std::signbit(denominator) != std::signbit(numerator);
   const auto with_sign = [&](T value) { return std::copysign(value, negative ? T(-1) : T(1)); };
   if (std::isnan(numerator)) return quiet(numerator);
@@ -104,7 +105,8 @@ T division_fixup(T quotient, T denominator, T numerator) {
   if (denominator == 0 || std::isinf(numerator)) return with_sign(std::numeric_limits<T>::infinity());
   if (std::isinf(denominator) || numerator == 0) return with_sign(T(0));
   if (field(numerator) - field(denominator) < kUnderflow) return with_sign(T(0));
-  if (field(denominator) == kMaximum) return with_sign(std::numeric_limits<T>::max());
+  // The refinement of a quotient that overflows meets infinities and ends in NaN.
+  if (std::isnan(quotient)) return with_sign(std::numeric_limits<T>::infinity());
   return with_sign(std::fabs(quotient));
 }
 
