@@ -101,6 +101,8 @@ Result<bool> Swapchain::build(uint32_t window_width, uint32_t window_height) {
   }
   if (extent.width == 0 || extent.height == 0) return false;
   ORRERY_TRY(wait_for_device());
+  // The fence says nothing about the presentation behind it, which still waits for a semaphore that goes below.
+  ORRERY_TRY(checked(vkQueueWaitIdle(queue_), "vkQueueWaitIdle"));
   const VkSwapchainKHR old = swapchain_;
   VkSwapchainCreateInfoKHR info{VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR};
   info.surface = surface_;
