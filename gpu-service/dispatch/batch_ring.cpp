@@ -23,6 +23,10 @@ void barrier(VkCommandBuffer commands, VkPipelineStageFlags to, VkAccessFlags ac
 
 }  // namespace
 
+void full_barrier(VkCommandBuffer commands) {
+  barrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
+}
+
 Result<BatchRing> BatchRing::create(const vulkan::Device& device, std::chrono::seconds patience) {
   BatchRing ring(device);
   ring.patience_ = patience;
@@ -84,7 +88,7 @@ Result<VkCommandBuffer> BatchRing::step() {
     ORRERY_TRY(finish(batch));
     ORRERY_TRY(begin(batch));
   }
-  barrier(batch.commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
+  full_barrier(batch.commands);
   ++batch.steps;
   return batch.commands;
 }

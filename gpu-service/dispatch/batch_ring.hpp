@@ -36,6 +36,9 @@ struct DispatchRoom {
   DeviceAddress bound_info_address, escapes;
 };
 
+// Everything behind it sees everything before it.
+void full_barrier(VkCommandBuffer commands);
+
 class BatchRing {
  public:
   static constexpr uint32_t kMostBuffers = 256;  // of one dispatch

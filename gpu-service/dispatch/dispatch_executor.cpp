@@ -1,6 +1,7 @@
 #include "gpu-service/dispatch/dispatch_executor.hpp"
 
 #include <fmt/format.h>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 
@@ -15,8 +16,9 @@ namespace {
 
 // More parts than this would keep the recorder busy for ever; no real launch comes near.
 constexpr uint64_t kMostParts = 1 << 16;
-constexpr size_t kMostFound = 1024;  // refusals kept between two finish(); the counters go on
-constexpr size_t kMostTold = 16;     // refusals of one program that are listed
+constexpr uint64_t kMostScratch = 256ull << 20;  // bytes of private memory that run at once
+constexpr size_t kMostFound = 1024;              // refusals kept between two finish(); the counters go on
+constexpr size_t kMostTold = 16;                 // refusals of one program that are listed
 
 bool import_switched_off() {
   const char* value = std::getenv("ORRERY_IMPORT");
@@ -141,7 +143,6 @@ Result<void> DispatchExecutor::State::wait_all() {
     }
   }
   running.clear();
-  programs.trim();
   return {};
 }
 
@@ -168,19 +169,22 @@ std::vector<Refusal> DispatchExecutor::State::run(const DispatchState& dispatch)
   if (!geometry) return refuse("dispatch", geometry.error());
   if (geometry->empty()) return {};
   const auto& facts = device.facts();
-  if (geometry->scratch) return refuse("dispatch", "scratch memory is not supported yet");
   if (geometry->workgroup_bytes > facts.workgroup_memory) {
     return refuse("dispatch", fmt::format("{} bytes of LDS; the device has {} of workgroup memory",
                                           geometry->workgroup_bytes, facts.workgroup_memory));
   }
   const auto layout = choose_layout(*geometry, facts);
   if (!layout) return refuse("dispatch", layout.error());
-  if (dispatches_needed(*geometry, facts.max_groups) > kMostParts) {
+  std::array<uint32_t, 3> part = facts.max_groups;
+  const uint64_t group_scratch = static_cast<uint64_t>(geometry->scratch_wave_bytes) * geometry->waves_per_group();
+  if (group_scratch != 0) part = part_of_groups(*geometry, part, kMostScratch / group_scratch);
+  if (dispatches_needed(*geometry, part) > kMostParts) {
     return refuse("dispatch",
                   fmt::format("{} x {} x {} groups", geometry->count[0], geometry->count[1], geometry->count[2]));
   }
   if (dispatch.program.value == 0) return refuse("program", "the program address is 0");
 
+  if (batches.idle()) programs.trim();
   std::shared_ptr<const ReadProgram> program = programs.read(dispatch.program);
   if (program != nullptr && pending.names({0, UINT64_MAX})) {
     const auto code = memory.pieces(program->address, {program->copied});
@@ -210,6 +214,7 @@ std::vector<Refusal> DispatchExecutor::State::run(const DispatchState& dispatch)
   wanted.rsrc1 = dispatch.rsrc1;
   wanted.rsrc2 = dispatch.rsrc2;
   wanted.partial_groups = geometry->threads != std::array<uint32_t, 3>{};
+  wanted.scratch_dwords = geometry->scratch_wave_bytes / 4 / geometry->wave;
   Translation* translation = &programs.translate(*program, wanted);
   std::vector<Binding> bindings;
   std::string unbound;
@@ -245,13 +250,31 @@ std::vector<Refusal> DispatchExecutor::State::run(const DispatchState& dispatch)
                                          dispatch.program.value, translation->module->buffers.size()));
   }
   ++(unbound.empty() ? counters.bound : counters.device_addressed);
-  return record(dispatch, *geometry, program, *translation, bindings);
+  if (translation->module->uses_scratch) {
+    uint64_t groups = 1;
+    for (size_t i = 0; i < 3; ++i) groups *= std::min(part[i], geometry->count[i]);
+    if (auto made = want_scratch(groups * group_scratch); !made) {
+      if (lost) return {lost_refusal()};
+      return refuse("dispatch", made.error().describe());
+    }
+  }
+  return record(dispatch, *geometry, program, *translation, bindings, part);
+}
+
+Result<void> DispatchExecutor::State::want_scratch(uint64_t bytes) {
+  if (scratch && scratch.size().value >= bytes) return {};
+  ORRERY_TRY(wait_all());
+  scratch = {};
+  auto made = vulkan::Buffer::create(device, {std::bit_ceil(bytes)}, vulkan::BufferPlace::device, "scratch");
+  if (!made) return forward(std::move(made), "making private memory");
+  scratch = std::move(*made);
+  return {};
 }
 
 std::vector<Refusal> DispatchExecutor::State::record(const DispatchState& dispatch, const LaunchGeometry& geometry,
                                                      const std::shared_ptr<const ReadProgram>& program,
-                                                     const Translation& translation,
-                                                     std::span<const Binding> bindings) {
+                                                     const Translation& translation, std::span<const Binding> bindings,
+                                                     const std::array<uint32_t, 3>& part) {
   before_work();
   const auto count = static_cast<uint32_t>(bindings.size());
   auto room = batches.dispatch_step(translation.pipeline.set_layout(), count,
@@ -285,13 +308,17 @@ std::vector<Refusal> DispatchExecutor::State::record(const DispatchState& dispat
   push.threads = geometry.threads;
   push.code_low = static_cast<uint32_t>(dispatch.program.value);
   push.code_high = static_cast<uint32_t>(dispatch.program.value >> 32);
-  for_each_part(geometry, device.facts().max_groups,
-                [&](const std::array<uint32_t, 3>& first, const std::array<uint32_t, 3>& groups) {
-                  push.first_group = first;
-                  vkCmdPushConstants(room->commands, translation.pipeline.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                                     sizeof(push), &push);
-                  vkCmdDispatch(room->commands, groups[0], groups[1], groups[2]);
-                });
+  push.scratch = translation.module->uses_scratch ? scratch.address().value : 0;
+  bool first_part = true;
+  for_each_part(geometry, part, [&](const std::array<uint32_t, 3>& first, const std::array<uint32_t, 3>& groups) {
+    // Parts that share private memory run one after the other.
+    if (!first_part && translation.module->uses_scratch) full_barrier(room->commands);
+    first_part = false;
+    push.first_group = first;
+    vkCmdPushConstants(room->commands, translation.pipeline.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(push),
+                       &push);
+    vkCmdDispatch(room->commands, groups[0], groups[1], groups[2]);
+  });
   running.insert(program);
   ++counters.dispatches;
   return {};

@@ -35,7 +35,8 @@ struct DispatchExecutor::State {
   BatchRing batches;
   DevicePageTable pages;
   ProgramCache programs;
-  vulkan::Buffer empty;  // bound where a descriptor has no bytes
+  vulkan::Buffer scratch;  // private memory of one part's waves; made when first wanted
+  vulkan::Buffer empty;    // bound where a descriptor has no bytes
   PendingWrites pending;
   ExecutorCounters counters;
   uint64_t map_version = UINT64_MAX;                     // of the buffers and the page table
@@ -57,9 +58,11 @@ struct DispatchExecutor::State {
   bool settled_read(GuestAddress address, std::span<std::byte> out);
 
   std::expected<Binding, std::string> bind(const shader::BoundBuffer& buffer, const DispatchState& dispatch);
+  // Room for `bytes` of private memory; waits for recorded work when it has to be made anew.
+  Result<void> want_scratch(uint64_t bytes);
   std::vector<Refusal> record(const DispatchState& dispatch, const LaunchGeometry& geometry,
                               const std::shared_ptr<const ReadProgram>& program, const Translation& translation,
-                              std::span<const Binding> bindings);
+                              std::span<const Binding> bindings, const std::array<uint32_t, 3>& part);
   std::vector<Refusal> run(const DispatchState& dispatch);
 
   std::vector<Refusal> fill(GuestAddress destination, Bytes size, uint32_t value);

@@ -8,7 +8,6 @@ namespace orrery::dispatch {
 shader::HostFeatures host_features(const vulkan::DeviceFacts& facts) {
   shader::HostFeatures host;
   host.fuses_fma = facts.fuses_fma;
-  host.lockstep_subgroups = facts.type == vulkan::DeviceType::cpu;
   host.float16 = facts.float16;
   host.float64 = facts.float64;
   host.int8 = host.int16 = host.int64 = true;  // required when the device is opened
@@ -16,6 +15,7 @@ shader::HostFeatures host_features(const vulkan::DeviceFacts& facts) {
   host.workgroup_memory = facts.workgroup_memory;
   host.max_invocations = facts.max_invocations;
   host.loop_limit = facts.loop_limit;
+  host.lockstep_subgroups = facts.lockstep_subgroups;
   return host;
 }
 

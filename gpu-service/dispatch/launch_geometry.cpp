@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace orrery::dispatch {
 namespace {
 
@@ -26,6 +28,12 @@ std::expected<LaunchGeometry, std::string> launch_geometry(const DispatchState& 
   }
   g.workgroup_bytes = (state.rsrc2 >> 15 & 0x1ff) * 512;  // LDS_SIZE in 128-dword units
   g.scratch = (state.rsrc2 & 1) != 0;
+  if (g.scratch) {
+    g.scratch_wave_bytes = (state.tmpring_size >> 12 & 0x1fff) * 1024;
+    if (g.scratch_wave_bytes == 0) {
+      return std::unexpected("the program wants scratch memory, but COMPUTE_TMPRING_SIZE gives its waves none");
+    }
+  }
 
   const bool by_threads = (state.initiator & kThreadDimensions) != 0;
   const bool partial = by_threads || (state.initiator & kPartialGroups) != 0;
@@ -60,6 +68,17 @@ std::expected<LaunchGeometry, std::string> launch_geometry(const DispatchState& 
     }
   }
   return g;
+}
+
+std::array<uint32_t, 3> part_of_groups(const LaunchGeometry& geometry, const std::array<uint32_t, 3>& device_most,
+                                       uint64_t groups) {
+  std::array<uint32_t, 3> most{};
+  for (size_t i = 0; i < 3; ++i) {
+    most[i] = static_cast<uint32_t>(std::min<uint64_t>(device_most[i], std::max<uint64_t>(groups, 1)));
+    // The next dimension has room only when this one is whole.
+    groups /= std::max<uint64_t>(std::min(most[i], geometry.count[i]), 1);
+  }
+  return most;
 }
 
 uint64_t dispatches_needed(const LaunchGeometry& geometry, const std::array<uint32_t, 3>& most) {

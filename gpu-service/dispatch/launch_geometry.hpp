@@ -25,6 +25,7 @@ struct LaunchGeometry {
   std::array<uint32_t, 3> threads{};     // total threads from group 0 when a last group is partial, else zeros
   uint32_t workgroup_bytes = 0;          // LDS the group asks for
   bool scratch = false;                  // SCRATCH_EN
+  uint32_t scratch_wave_bytes = 0;       // private memory of a wave: COMPUTE_TMPRING_SIZE.WAVESIZE, 24:12, in KiB
   bool empty() const { return count[0] == 0 || count[1] == 0 || count[2] == 0; }
   uint32_t group_threads() const { return group_size[0] * group_size[1] * group_size[2]; }
   uint32_t waves_per_group() const { return (group_threads() + wave - 1) / wave; }
@@ -33,6 +34,10 @@ struct LaunchGeometry {
 // The reason when the registers describe no launch: a group of no threads or of more than 1024, partial sizes that are
 // none.
 std::expected<LaunchGeometry, std::string> launch_geometry(const DispatchState& state);
+
+// The most groups per dimension of a part that runs at most `groups` groups, and none beyond `device_most`.
+std::array<uint32_t, 3> part_of_groups(const LaunchGeometry& geometry, const std::array<uint32_t, 3>& device_most,
+                                       uint64_t groups);
 
 // The launch cut into dispatches of at most `most` groups in each dimension, in order. Calls emit(first, count).
 // `dispatches_needed` says how many there would be.

@@ -47,6 +47,9 @@ struct DeviceFacts {
   bool fuses_fma = false;
   uint32_t loop_limit = 0;
 
+  // A subgroup is one vector of the CPU: its lanes run in lockstep (lavapipe).
+  bool lockstep_subgroups = false;
+
   // Required and absent, by name; empty: usable.
   std::vector<std::string> missing;
   bool usable() const { return missing.empty(); }

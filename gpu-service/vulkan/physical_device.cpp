@@ -53,6 +53,7 @@ void read_properties(VkPhysicalDevice device, DeviceFacts& facts, bool can_impor
   vkGetPhysicalDeviceProperties2(device, &p);
   const VkPhysicalDeviceLimits& limits = p.properties.limits;
   facts.driver = fmt::format("{} {}", v12.driverName, v12.driverInfo);
+  facts.lockstep_subgroups = v12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
   facts.driver_version = p.properties.driverVersion;
   copy_array(facts.device_uuid, v11.deviceUUID);
   copy_array(facts.driver_uuid, v11.driverUUID);

@@ -23,6 +23,13 @@ constexpr uint32_t kSpin32[] = {
 #include "spin_32.inc"
 };
 
+constexpr uint32_t kPrivateSum8[] = {
+#include "private_sum_8.inc"
+};
+constexpr uint32_t kPrivateSum32[] = {
+#include "private_sum_32.inc"
+};
+
 using Refused = std::unexpected<std::vector<shader::ShaderRefusal>>;
 
 std::expected<shader::Program, shader::ShaderRefusal> read(const shader::CodeFetch& fetch) {
@@ -59,6 +66,12 @@ std::expected<shader::Module, std::vector<shader::ShaderRefusal>> translate(cons
       const std::span<const uint32_t> words = narrow ? std::span<const uint32_t>(kPageCopy8) : kPageCopy32;
       module.spirv.assign(words.begin(), words.end());
       module.uses_page_table = true;
+      return module;
+    }
+    case kPrivateSum: {
+      const std::span<const uint32_t> words = narrow ? std::span<const uint32_t>(kPrivateSum8) : kPrivateSum32;
+      module.spirv.assign(words.begin(), words.end());
+      module.uses_page_table = module.uses_scratch = true;
       return module;
     }
     case kSpin: {

@@ -6,7 +6,7 @@
 namespace orrery::dispatch {
 
 inline constexpr uint32_t kPageCopy = 0xC0DE0001, kBoundAdd = 0xC0DE0002, kRefused = 0xC0DE0003,
-                          kUnreadable = 0xC0DE0004, kSpin = 0xC0DE0005;
+                          kUnreadable = 0xC0DE0004, kSpin = 0xC0DE0005, kPrivateSum = 0xC0DE0006;
 
 Translator abi_kernel_translator();
 

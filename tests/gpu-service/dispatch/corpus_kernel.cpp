@@ -91,6 +91,9 @@ Result<std::string> run_kernel(Executor& executor, TestGuest& guest, const Corpu
   state.rsrc2 = kernel.rsrc2;
   state.rsrc3 = kernel.rsrc3;
   state.initiator = 1 | kStartAtZero | (kernel.wave == 32 ? kWave32 : 0);
+  // 4095 waves; the size of one in KiB.
+  const uint32_t wave_kib = (kernel.private_bytes * kernel.wave + 1023) / 1024;
+  state.tmpring_size = 4095 | (launch.wave_scratch_kib != 0 ? launch.wave_scratch_kib : wave_kib) << 12;
   state.group_size = launch.group_size[0] != 0 ? launch.group_size : kernel.group_size;
   state.groups = launch.groups;
   if (launch.threads[0] != 0) {

@@ -38,6 +38,7 @@ struct KernelLaunch {
   std::array<uint32_t, 3> groups{1, 1, 1};
   std::array<uint32_t, 3> threads{};     // when not 0: launched by threads, with a partial last group
   std::array<uint32_t, 3> group_size{};  // when not 0: instead of the kernel's own
+  uint32_t wave_scratch_kib = 0;         // when not 0: private memory of a wave, instead of what the kernel needs
 };
 
 // Runs the kernel through `executor` over `guest` (whose map it replaces) and brings the buffers back. Answers refusals

@@ -84,8 +84,11 @@ TEST(LaunchGeometry, totals_behind_32_bits_are_refused_where_threads_are_counted
 TEST(LaunchGeometry, the_registers_name_lds_and_scratch) {
   auto state = state_of({32, 1, 1}, {1, 1, 1});
   state.rsrc2 = 1 | 64u << 15;
+  EXPECT_FALSE(launch_geometry(state)) << "scratch without a size";
+  state.tmpring_size = 5u << 12 | 100;
   const auto g = launch_geometry(state);
   EXPECT_TRUE(g->scratch);
+  EXPECT_EQ(g->scratch_wave_bytes, 5120u);
   EXPECT_EQ(g->workgroup_bytes, 32768u);
 }
 
@@ -111,6 +114,23 @@ TEST(LaunchGeometry, a_launch_is_cut_into_parts_that_cover_it_once) {
   for (const int hit : hits) EXPECT_EQ(hit, 1);
   g.count = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
   EXPECT_EQ(dispatches_needed(g, {1, 1, 1}), UINT64_MAX);
+}
+
+TEST(LaunchGeometry, a_part_holds_no_more_groups_than_asked) {
+  LaunchGeometry g;
+  g.count = {10, 3, 2};
+  const Three most{65535, 65535, 65535};
+  EXPECT_EQ(part_of_groups(g, most, 4), (Three{4, 1, 1}));
+  EXPECT_EQ(part_of_groups(g, most, 25), (Three{25, 2, 1}));
+  EXPECT_EQ(part_of_groups(g, most, 1000)[2], 33u);
+  EXPECT_EQ(part_of_groups(g, most, 0), (Three{1, 1, 1}));
+  EXPECT_EQ(part_of_groups(g, {8, 8, 8}, UINT64_MAX), (Three{8, 8, 8}));
+  for (uint64_t groups = 1; groups < 70; ++groups) {
+    const Three part = part_of_groups(g, most, groups);
+    for_each_part(g, part, [&](const Three&, const Three& count) {
+      EXPECT_LE(static_cast<uint64_t>(count[0]) * count[1] * count[2], groups);
+    });
+  }
 }
 
 TEST(LaneChoice, the_subgroup_is_the_widest_that_fits_the_wave) {

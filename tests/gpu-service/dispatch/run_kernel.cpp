@@ -70,9 +70,11 @@ int run(int argc, char** argv) {
   bool mirror = false;
   app.add_option("kernel", base, "corpus file without suffix")->required();
   app.add_option("arguments", arguments, "u32:N f32:X buf:BYTES[:zero|ones|iota|fones|fiota|random] file:PATH");
-  app.add_option("--groups", groups)->delimiter(',');
-  app.add_option("--threads", threads, "instead of --groups: partial last groups")->delimiter(',');
-  app.add_option("--group-size", group_size, "instead of the kernel's own")->delimiter(',');
+  app.add_option("--groups", groups)->delimiter(',')->allow_extra_args(false);
+  app.add_option("--threads", threads, "instead of --groups: partial last groups")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--group-size", group_size, "instead of the kernel's own")->delimiter(',')->allow_extra_args(false);
   app.add_option("--show", show, "words of each buffer to print");
   app.add_option("--dump", dump, "folder for the buffers' bytes");
   app.add_flag("--mirror", mirror, "mirror guest memory instead of importing it");

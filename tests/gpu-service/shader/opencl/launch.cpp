@@ -143,6 +143,8 @@ std::expected<Launch, std::string> prepare_launch(SmallGuest& guest, const CodeO
   state.rsrc2 = (state.rsrc2 & ~(0x1ffu << 15)) | ((kernel.group_bytes + 511) / 512) << 15;
   state.rsrc3 = kernel.rsrc3;
   state.initiator = 1 | (kernel.properties >> 10 & 1) << 15;
+  const uint32_t wave = (kernel.properties >> 10 & 1) != 0 ? 32 : 64;
+  if (kernel.private_bytes != 0) state.tmpring_size = 4095 | (kernel.private_bytes * wave + 1023) / 1024 << 12;
   state.group_size = group;
   for (int i = 0; i < 3; ++i) {
     if (test.global[i] % group[i] != 0) return std::unexpected("a global size that the group size does not divide");
