@@ -97,7 +97,7 @@ bool Emitter::emit_float(uint32_t inst, const ir::Inst& i) {
       for (uint32_t slot = 0; slot < count; ++slot) {
         const Id a = id(args[0], slot), b = id(args[1], slot), c = id(args[2], slot);
         if (o_.host.fuses_fma) {
-          code(spv::OpExtInst, {type, exact(define(inst, slot)), module_.glsl(), GLSLstd450Fma, a, b, c});
+          code(spv::OpExtInst, {type, define(inst, slot), module_.glsl(), GLSLstd450Fma, a, b, c});
         } else {
           const Routine r = i.type == Type::f16   ? Routine::fma_16
                             : i.type == Type::f32 ? Routine::fma_32

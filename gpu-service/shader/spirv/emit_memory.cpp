@@ -226,7 +226,8 @@ void Emitter::emit_guest(uint32_t inst, const ir::Inst& i, const Access& a, uint
   } else {
     const Id type = module_.type(i.type);
     finish_load(inst, i, slot, conditional(lanes, type, 1, [&]() -> Results {
-                  const Id found = value(spv::OpFunctionCall, wide, {routine(Routine::locate_atomic), address(), where});
+                  const Id found =
+                      value(spv::OpFunctionCall, wide, {routine(Routine::locate_atomic), address(), where});
                   const Id present = value(spv::OpINotEqual, bool_type(), {found, module_.u64(0)});
                   return conditional(present, type, 1, [&]() -> Results {
                     return {atomic_on(a, device_pointer(found, type), i.type, id(args[2], slot),

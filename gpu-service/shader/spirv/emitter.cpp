@@ -18,6 +18,7 @@ Emitter::Emitter(const ir::Function& function, const TranslateOptions& options)
   start_.assign(f_.insts.size(), ~0u);
   ids_.reserve(f_.insts.size() * (k_ + 1));
   main_.reserve(f_.insts.size() * 6 * (k_ > 1 ? k_ * 3 / 4 + 1 : 1) + 256);
+  for (const ir::Access& a : f_.accesses) fresh_loads_ |= a.coherent && a.space == ir::Space::guest;
   buffer_variables_.resize(f_.bindings.size());
   for (const auto& source : f_.bindings) bound_.push_back({.source = source});
 }

@@ -148,6 +148,7 @@ class Emitter {
   std::vector<std::array<Id, 4>> buffer_variables_;  // per binding: u8, u16, u32, u64 view
   std::array<Id, 4> buffer_blocks_{};
   std::unordered_map<uint32_t, Id> entry_;  // cached prelude values
+  bool fresh_loads_ = false;  // the program has coherent guest loads: none may be kept from an earlier one
   bool uses_page_table_ = false, uses_scratch_ = false;
   std::vector<BoundBuffer> bound_;
   Id loop_rounds_ = 0;  // counts an invocation's loop rounds, on drivers that cut loops off

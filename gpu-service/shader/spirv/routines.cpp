@@ -189,7 +189,7 @@ Id RoutineWriter::simple(Id address, uint32_t alignment, uint32_t bytes) {
 
 // A byte is cut from its dword: device loads are of whole dwords, and a dword never leaves a page.
 Id RoutineWriter::byte_at(Id at) {
-  const Id dword = e.load_device(e.value(spv::OpBitwiseAnd, u64(), {at, m.u64(~3ull)}), Type::u32);
+  const Id dword = e.load_device(e.value(spv::OpBitwiseAnd, u64(), {at, m.u64(~3ull)}), Type::u32, e.fresh_loads_);
   const Id shift = e.binary(spv::OpShiftLeftLogical, e.binary(spv::OpBitwiseAnd, narrow(at), m.u32(3)), m.u32(3));
   return e.binary(spv::OpBitwiseAnd, e.binary(spv::OpShiftRightLogical, dword, shift), m.u32(255));
 }
@@ -245,11 +245,12 @@ void RoutineWriter::load(uint32_t components, uint32_t component_bytes) {
       Emitter::Results parts{};
       if (component_bytes == 1) return {byte_at(at)};
       if (component_bytes == 2) {
-        const Id dword = e.load_device(e.value(spv::OpBitwiseAnd, u64(), {at, m.u64(~3ull)}), Type::u32);
+        const Id dword =
+            e.load_device(e.value(spv::OpBitwiseAnd, u64(), {at, m.u64(~3ull)}), Type::u32, e.fresh_loads_);
         const Id shift = e.binary(spv::OpShiftLeftLogical, e.binary(spv::OpBitwiseAnd, narrow(at), m.u32(2)), m.u32(3));
         return {e.binary(spv::OpBitwiseAnd, e.binary(spv::OpShiftRightLogical, dword, shift), m.u32(0xffff))};
       }
-      for (uint32_t n = 0; n < components; ++n) parts[n] = e.load_device(add64(at, n * 4), Type::u32);
+      for (uint32_t n = 0; n < components; ++n) parts[n] = e.load_device(add64(at, n * 4), Type::u32, e.fresh_loads_);
       return {joined(parts)};
     })[0];
   };
