@@ -22,8 +22,8 @@ class Run {
       refuse(fmt::format("wave width {}", dispatch_.wave));
       return outcome_;
     }
-    for (uint32_t z = 0; z < dispatch_.groups[2]; ++z) {
-      for (uint32_t y = 0; y < dispatch_.groups[1]; ++y) {
+    for (uint32_t z = 0; z < dispatch_.groups[2] && !outcome_.refusal; ++z) {
+      for (uint32_t y = 0; y < dispatch_.groups[1] && !outcome_.refusal; ++y) {
         for (uint32_t x = 0; x < dispatch_.groups[0] && !outcome_.refusal; ++x) {
           group({dispatch_.first_group[0] + x, dispatch_.first_group[1] + y, dispatch_.first_group[2] + z});
         }
@@ -52,6 +52,10 @@ class Run {
     }
     const uint64_t threads = uint64_t{size[0]} * size[1] * size[2];
     if (threads == 0) {
+      // Empty groups cost a step, so that a nonsensical number of them ends too.
+      if (++outcome_.steps >= dispatch_.step_limit) {
+        refuse(fmt::format("more than {} empty groups", dispatch_.step_limit));
+      }
       return;
     }
     if (threads > 1024) {
@@ -168,11 +172,12 @@ class Run {
         break;
       }
       const Step& step = engine_.step(wave.next);
+      const bool is_vector = step.is_vector;  // a jump may read code and move the steps
       wave.next = step.next;
       wave.write_lanes = ~0ull;
       step.run(wave, step);
       ++steps;
-      lane_instructions += step.is_vector ? static_cast<uint64_t>(std::popcount(wave.exec())) : 1;
+      lane_instructions += is_vector ? static_cast<uint64_t>(std::popcount(wave.exec())) : 1;
     }
     outcome_.steps += steps;
     outcome_.lane_instructions += lane_instructions;

@@ -140,7 +140,8 @@ template <bool kSource, unsigned kDwords>
 void move_relative(Wave& wave, const Step& step) {
   const uint32_t from = step.sources[0].index + (kSource ? wave.sgpr[kM0] : 0);
   const uint32_t to = step.destination + (kSource ? 0 : wave.sgpr[kM0]);
-  if (step.sources[0].kind == SourceKind::sgpr && (from + kDwords > 106 || to + kDwords > 106)) {
+  const bool reads = step.sources[0].kind == SourceKind::sgpr;
+  if ((reads && (from > 106 || from + kDwords > 106)) || to > 106 || to + kDwords > 106) {
     wave.refuse(step, "M0 points outside the SGPRs");
     return;
   }

@@ -23,9 +23,16 @@ void load_registers(Wave& wave, const Step& step, uint64_t address, unsigned dwo
   if (in_range != 0) {
     wave.load(step, address, bytes);
   }
-  for (unsigned i = 0; i < dwords; ++i) {
-    wave.set(step.instruction->data.index + i, values[i]);
+  const uint32_t to = step.instruction->data.index;
+  for (unsigned i = 0; i < dwords && to != kNull; ++i) {
+    wave.set(to + i, values[i]);
   }
+}
+
+// Register `i` of the data to store.
+uint32_t stored(const Wave& wave, const Step& step, unsigned i) {
+  const uint32_t from = step.instruction->data.index;
+  return from == kNull ? 0 : wave.sgpr[from + i];
 }
 
 template <unsigned kDwords>
@@ -37,7 +44,7 @@ template <unsigned kDwords>
 void store(Wave& wave, const Step& step) {
   std::array<uint32_t, kDwords> values{};
   for (unsigned i = 0; i < kDwords; ++i) {
-    values[i] = wave.sgpr[step.instruction->data.index + i];
+    values[i] = stored(wave, step, i);
   }
   wave.store(step, direct_address(wave, *step.instruction), std::as_bytes(std::span(values)));
 }
@@ -67,7 +74,7 @@ void buffer_store(Wave& wave, const Step& step) {
   const uint64_t offset = offset_of(wave, *step.instruction) & ~3ull;
   for (unsigned i = 0; i < kDwords; ++i) {
     if (offset + 4 * i + 4 <= buffer.size) {
-      const uint32_t value = wave.sgpr[step.instruction->data.index + i];
+      const uint32_t value = stored(wave, step, i);
       wave.store(step, (buffer.base & ~3ull) + offset + 4 * i, std::as_bytes(std::span(&value, 1)));
     }
   }

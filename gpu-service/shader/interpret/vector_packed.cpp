@@ -167,6 +167,27 @@ void mix_half(Wave& wave, const Step& step) {
   write(wave, step, bits);
 }
 
+// v_pk_fmac_f16 has neither op_sel nor modifiers.
+void accumulate(Wave& wave, const Step& step) {
+  Lanes<u32> a, b, r;
+  fetch(wave, step, 0, a);
+  fetch(wave, step, 1, b);
+  const u32* old = wave.row(step.destination);
+  const Mode mode{wave.mode};
+  const auto in = [&](u32 raw, unsigned shift) {
+    const auto half = static_cast<u16>(raw >> shift);
+    return (mode.denorm64() & 1) != 0 ? half : flush_half(half);
+  };
+  for (u32 lane = 0; lane < wave.lanes; ++lane) {
+    r[lane] = 0;
+    for (unsigned shift = 0; shift < 32; shift += 16) {
+      const u16 sum = half_fma(in(a[lane], shift), in(b[lane], shift), in(old[lane], shift), mode.round64());
+      r[lane] |= u32{finished(wave, step, sum)} << shift;
+    }
+  }
+  write(wave, step, r);
+}
+
 // Sum of products of `kBits`-wide fields, plus S2 (or the old result); clamp saturates.
 template <unsigned kBits, bool kSigned, bool kAccumulate>
 void dot(Wave& wave, const Step& step) {
@@ -206,6 +227,8 @@ Handler vector_packed_handler(Opcode opcode) {
     return handler;
   }
   switch (opcode) {
+    case Opcode::v_pk_fmac_f16:
+      return accumulate;
     case Opcode::v_fma_mix_f32:
       return mix_float;
     case Opcode::v_fma_mixlo_f16:
