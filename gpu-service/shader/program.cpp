@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "gpu-service/shader/cfg/computed_jump.hpp"
 #include "gpu-service/shader/translate.hpp"
 
 namespace orrery::shader {
@@ -39,7 +40,7 @@ bool ends_walk(Opcode opcode) {
     case Opcode::s_endpgm_saved:
     case Opcode::s_endpgm_ordered_ps_done:
     case Opcode::s_branch:
-    // Computed jumps: their targets are named (or refused) by whoever structures the program.
+    // Computed jumps: those that straight code explains are followed; whoever structures the program refuses others.
     case Opcode::s_setpc_b64:
     case Opcode::s_rfe_b64:
       return true;
@@ -131,6 +132,9 @@ std::expected<Program, ShaderRefusal> read_program(const CodeFetch& fetch, Targe
       offset += instruction->size;
       ended = ends_walk(opcode);
       program.instructions.push_back(*std::move(instruction));
+      if (opcode == Opcode::s_setpc_b64 || opcode == Opcode::s_swappc_b64) {
+        if (const auto traced = cfg::trace_jump(program.instructions)) pending.push_back(traced->target);
+      }
     }
   }
   std::ranges::sort(program.instructions, {}, &Instruction::offset);

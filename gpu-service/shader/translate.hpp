@@ -46,7 +46,8 @@ struct LaneLayout {
 
 // What the host device offers, as far as the module depends on it.
 struct HostFeatures {
-  bool fuses_fma = true;  // OpExtInst Fma really fuses (lavapipe 22.3 does not)
+  bool fuses_fma = true;      // OpExtInst Fma really fuses (lavapipe 22.3 does not)
+  bool orders_zeros = false;  // NMin and NMax take -0 for less than +0 (lavapipe 22.3 does not)
   bool float16 = true, float64 = true, int8 = true, int16 = true, int64 = true;
   bool int64_atomics = true;
   bool lockstep_subgroups =

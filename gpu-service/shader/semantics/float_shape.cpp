@@ -17,6 +17,27 @@ Value biased_exponent(Builder& b, Value v) {
 
 namespace {
 
+bool is_non_zero_constant(Builder& b, Value v) {
+  uint64_t bits = 0;
+  return b.is_constant(v, bits) && (bits & (shape_of(b.type(v)).sign_bit() - 1)) != 0;
+}
+
+// Equal operands differ in the sign of zero at most: the bits joined are the answer.
+Value extreme(Builder& b, Op extreme, Op join, Value x, Value y) {
+  const Value d = b.op(extreme, x, y);
+  if (b.options().host.orders_zeros || is_non_zero_constant(b, x) || is_non_zero_constant(b, y)) return d;
+  const Type type = b.type(x), integer = shape_of(type).integer;
+  const Value joined = b.as(type, b.op(join, b.as(integer, x), b.as(integer, y)));
+  return b.select(b.compare(Op::feq, x, y), joined, d);
+}
+
+}  // namespace
+
+Value float_min(Builder& b, Value x, Value y) { return extreme(b, Op::fmin, Op::ior, x, y); }
+Value float_max(Builder& b, Value x, Value y) { return extreme(b, Op::fmax, Op::iand, x, y); }
+
+namespace {
+
 // 2^n, n a u32 within the normal range.
 Value power(Builder& b, Type type, Value n) {
   const FloatShape shape = shape_of(type);

@@ -1,6 +1,7 @@
 // Packed 16-bit operations, mixed-precision fused multiply-add, integer dot products.
 #include "gpu-service/shader/semantics/conversion.hpp"
 #include "gpu-service/shader/semantics/families.hpp"
+#include "gpu-service/shader/semantics/float_shape.hpp"
 #include "gpu-service/shader/semantics/shorthand.hpp"
 
 namespace orrery::shader::semantics {
@@ -53,6 +54,11 @@ Outcome floats(Builder& b, const Instruction& i, Make make) {
 template <Op kOp>
 Outcome float_two(Builder& b, const Instruction& i) {
   return floats(b, i, [&](Half h) { return b.op(kOp, float_half(b, i, 0, h), float_half(b, i, 1, h)); });
+}
+
+template <Value (*kExtreme)(Builder&, Value, Value)>
+Outcome float_extreme(Builder& b, const Instruction& i) {
+  return floats(b, i, [&](Half h) { return kExtreme(b, float_half(b, i, 0, h), float_half(b, i, 1, h)); });
 }
 
 Outcome float_fused(Builder& b, const Instruction& i) {
@@ -173,8 +179,8 @@ Outcome dot(Builder& b, const Instruction& i) {
 void add_packed(SemanticTable& t) {
   set(t, Opcode::v_pk_add_f16, float_two<Op::fadd>);
   set(t, Opcode::v_pk_mul_f16, float_two<Op::fmul>);
-  set(t, Opcode::v_pk_min_f16, float_two<Op::fmin>);
-  set(t, Opcode::v_pk_max_f16, float_two<Op::fmax>);
+  set(t, Opcode::v_pk_min_f16, float_extreme<float_min>);
+  set(t, Opcode::v_pk_max_f16, float_extreme<float_max>);
   set(t, Opcode::v_pk_fma_f16, float_fused);
   set(t, Opcode::v_pk_fmac_f16, float_accumulate);
   set(t, Opcode::v_pk_add_u16, integer_two<Op::iadd, false>);

@@ -62,12 +62,33 @@ Outcome subtract_reversed(Builder& b, const Instruction& i) {
   return {};
 }
 
+template <Type kType>
+Outcome minimum(Builder& b, const Instruction& i) {
+  result(b, i, float_min(b, source(b, i, 0, kType), source(b, i, 1, kType)));
+  return {};
+}
+template <Type kType>
+Outcome maximum(Builder& b, const Instruction& i) {
+  result(b, i, float_max(b, source(b, i, 0, kType), source(b, i, 1, kType)));
+  return {};
+}
+template <Type kType>
+Outcome minimum_of_three(Builder& b, const Instruction& i) {
+  result(b, i, float_min(b, float_min(b, source(b, i, 0, kType), source(b, i, 1, kType)), source(b, i, 2, kType)));
+  return {};
+}
+template <Type kType>
+Outcome maximum_of_three(Builder& b, const Instruction& i) {
+  result(b, i, float_max(b, float_max(b, source(b, i, 0, kType), source(b, i, 1, kType)), source(b, i, 2, kType)));
+  return {};
+}
+
 // Where an operand is NaN: the minimum of the others.
 template <Type kType>
 Outcome median(Builder& b, const Instruction& i) {
   const Value x = source(b, i, 0, kType), y = source(b, i, 1, kType), z = source(b, i, 2, kType);
-  const Value middle = b.op(Op::fmax, b.op(Op::fmin, x, y), b.op(Op::fmin, b.op(Op::fmax, x, y), z));
-  const Value least = b.op(Op::fmin, b.op(Op::fmin, x, y), z);
+  const Value middle = float_max(b, float_min(b, x, y), float_min(b, float_max(b, x, y), z));
+  const Value least = float_min(b, float_min(b, x, y), z);
   result(b, i, b.select(b.lor(is_nan(b, x), b.lor(is_nan(b, y), is_nan(b, z))), least, middle));
   return {};
 }
@@ -75,7 +96,7 @@ Outcome median(Builder& b, const Instruction& i) {
 template <Type kType>
 void add_type(SemanticTable& t, std::initializer_list<Opcode> names) {
   constexpr ir::Semantic kSemantics[] = {
-      binary<Op::fadd, kType>,  binary<Op::fmul, kType>, binary<Op::fmin, kType>, binary<Op::fmax, kType>, fused<kType>,
+      binary<Op::fadd, kType>,  binary<Op::fmul, kType>, minimum<kType>,          maximum<kType>,          fused<kType>,
       unary<Op::ftrunc, kType>, unary<Op::fceil, kType>, unary<Op::frint, kType>, unary<Op::ffloor, kType>};
   size_t n = 0;
   for (Opcode name : names) set(t, name, kSemantics[n++]);
@@ -109,11 +130,11 @@ void add_vector_float(SemanticTable& t) {
   set(t, Opcode::v_mac_legacy_f32, multiply_add_legacy<false, true>);
   set(t, Opcode::v_fma_legacy_f32, multiply_add_legacy<true, false>);
   set(t, Opcode::v_fmac_legacy_f32, multiply_add_legacy<true, true>);
-  set(t, Opcode::v_min3_f32, chained<Op::fmin, Op::fmin, Type::f32>);
-  set(t, Opcode::v_max3_f32, chained<Op::fmax, Op::fmax, Type::f32>);
+  set(t, Opcode::v_min3_f32, minimum_of_three<Type::f32>);
+  set(t, Opcode::v_max3_f32, maximum_of_three<Type::f32>);
   set(t, Opcode::v_med3_f32, median<Type::f32>);
-  set(t, Opcode::v_min3_f16, chained<Op::fmin, Op::fmin, Type::f16>);
-  set(t, Opcode::v_max3_f16, chained<Op::fmax, Op::fmax, Type::f16>);
+  set(t, Opcode::v_min3_f16, minimum_of_three<Type::f16>);
+  set(t, Opcode::v_max3_f16, maximum_of_three<Type::f16>);
   set(t, Opcode::v_med3_f16, median<Type::f16>);
 }
 

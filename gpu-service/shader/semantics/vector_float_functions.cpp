@@ -14,8 +14,8 @@ Outcome fraction(Builder& b, const Instruction& i) {
   const FloatShape shape = shape_of(kType);
   const Value x = source(b, i, 0, kType);
   const Value below_one = b.constant(kType, shape.power_of_two(0) - 1);
-  const Value d = b.op(Op::fmin, b.op(Op::fsub, x, b.op(Op::ffloor, x)), below_one);
-  result(b, i, b.select(is_nan(b, x), x, d));
+  const Value d = b.op(Op::fsub, x, b.op(Op::ffloor, x));
+  result(b, i, b.select(b.compare(Op::flt, below_one, d), below_one, d));  // NaN, also of an infinity, stays
   return {};
 }
 
@@ -36,6 +36,22 @@ template <Op kOp>
 Outcome through_f32(Builder& b, const Instruction& i) {
   const Value x = b.op(Op::f_to_f, Type::f32, {source(b, i, 0, Type::f16)});
   result(b, i, b.op(Op::f_to_f, Type::f16, {b.op(kOp, x)}));
+  return {};
+}
+
+// Results that would be denormal are zero.
+Outcome exponential(Builder& b, const Instruction& i) {
+  const Value x = source(b, i, 0, Type::f32);
+  result(b, i, b.select(b.compare(Op::flt, x, b.f32(-126)), b.f32(0), b.op(Op::fexp2, x)));
+  return {};
+}
+
+// Denormals count as zero.
+Outcome logarithm(Builder& b, const Instruction& i) {
+  const Value x = source(b, i, 0, Type::f32);
+  const Value tiny = b.compare(Op::flt, b.op(Op::fabs, x), power_of_two(b, Type::f32, -126));
+  const Value minus_infinity = b.constant(Type::f32, 0xff800000);
+  result(b, i, b.select(tiny, minus_infinity, b.op(Op::flog2, x)));
   return {};
 }
 
@@ -119,9 +135,9 @@ void add_vector_float_functions(SemanticTable& t) {
   set(t, Opcode::v_sqrt_f32, unary<Op::fsqrt, Type::f32>);
   set(t, Opcode::v_sqrt_f64, unary<Op::fsqrt, Type::f64>);
   set(t, Opcode::v_sqrt_f16, through_f32<Op::fsqrt>);
-  set(t, Opcode::v_exp_f32, unary<Op::fexp2, Type::f32>);
+  set(t, Opcode::v_exp_f32, exponential);
   set(t, Opcode::v_exp_f16, through_f32<Op::fexp2>);
-  set(t, Opcode::v_log_f32, unary<Op::flog2, Type::f32>);
+  set(t, Opcode::v_log_f32, logarithm);
   set(t, Opcode::v_log_f16, through_f32<Op::flog2>);
   set(t, Opcode::v_sin_f32, circular<Op::fsin, Type::f32>);
   set(t, Opcode::v_sin_f16, circular<Op::fsin, Type::f16>);

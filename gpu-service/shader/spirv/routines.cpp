@@ -431,10 +431,11 @@ void RoutineWriter::fma(Type type) {
   const Pair v = two_sum(plain_product, t1.high);
   const Id z = odd(two_sum(t1.low, v.low));
   const Id fused = add(v.high, z);
-  // Infinities and NaNs come out of the plain operations.
+  // Infinities, NaNs and the sign of zero come out of the plain operations.
   const Id plain = add(plain_product, p[2]);
   const Id nan = e.value(spv::OpIsNan, e.bool_type(), {fused});
-  e.code(spv::OpReturnValue, {e.select(t, nan, plain, fused)});
+  const Id nothing = e.value(spv::OpFOrdEqual, e.bool_type(), {fused, zero});
+  e.code(spv::OpReturnValue, {e.select(t, e.value(spv::OpLogicalOr, e.bool_type(), {nan, nothing}), plain, fused)});
 }
 
 Id Emitter::routine(Routine r) {

@@ -100,6 +100,11 @@ Program make_program(const std::vector<TestBlock>& blocks) {
     if (block.terminator == Opcode::invalid) continue;
     add(block.terminator);
     if (block.terminator == Opcode::s_endpgm) continue;
+    Instruction& last = program.instructions.back();
+    const Operand link{.kind = OperandKind::sgpr, .dwords = 2, .index = 30};
+    if (block.terminator == Opcode::s_call_b64) last.destination = link;
+    if (block.terminator == Opcode::s_setpc_b64) last.sources[0] = link;
+    if (block.terminator == Opcode::s_setpc_b64) continue;
     branches.push_back(static_cast<uint32_t>(program.instructions.size() - 1));
     targets.push_back(block.target);
   }

@@ -12,7 +12,7 @@ namespace orrery::shader::cfg::test {
 struct TestBlock {
   uint32_t instructions = 1;
   Opcode terminator = Opcode::invalid;  // invalid: falls through to the next block
-  uint32_t target = 0;                  // block, for branches
+  uint32_t target = 0;                  // block, for branches and s_call_b64 s[30:31]; s_setpc_b64 s[30:31] returns
 };
 
 Program make_program(const std::vector<TestBlock>& blocks);

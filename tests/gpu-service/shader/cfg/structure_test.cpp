@@ -5,6 +5,7 @@
 #include "tests/gpu-service/shader/cfg/guest_program.hpp"
 #include "tests/gpu-service/shader/cfg/rules.hpp"
 #include "tests/gpu-service/shader/cfg/spirv_skeleton.hpp"
+#include "tests/gpu-service/shader/cfg/walk.hpp"
 
 namespace orrery::shader::cfg::test {
 namespace {
@@ -178,6 +179,62 @@ TEST(Structure, bad_branches_are_refused_by_name) {
   Program computed = make_program({{1, Opcode::s_endpgm, 0}});
   computed.instructions[0].opcode = Opcode::s_setpc_b64;
   EXPECT_EQ(refused(computed).reason, "computed jump whose targets are not known");
+}
+
+TEST(Structure, a_function_is_there_once_and_goes_back_to_each_of_its_calls) {
+  // call f; if (a) { call f } end; f: loop, return
+  const std::vector<TestBlock> blocks = {{1, Opcode::s_call_b64, 5},     {1, Opcode::s_cbranch_scc1, 3},
+                                         {1, Opcode::s_call_b64, 5},     {1, Opcode::invalid, 0},
+                                         {1, Opcode::s_endpgm, 0},       {1, Opcode::invalid, 0},
+                                         {2, Opcode::s_cbranch_scc0, 6}, {1, Opcode::s_setpc_b64, 0}};
+  const Program program = make_program(blocks);
+  const StructuredGraph graph = structured(blocks);
+  size_t instructions = 0;
+  for (const StructuredBlock& block : graph.blocks) instructions += block.count;
+  EXPECT_EQ(instructions, 9u + 2u);  // the calls write the link register
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    const Walk original = walk_program(program, seed, 200), again = walk_graph(graph, program, seed, 200);
+    EXPECT_EQ(again.error, "");
+    ASSERT_TRUE(original.ended);
+    EXPECT_EQ(original.instructions, again.instructions);
+  }
+}
+
+TEST(Structure, a_function_called_once_needs_no_route) {
+  const StructuredGraph graph =
+      structured({{1, Opcode::s_call_b64, 2}, {1, Opcode::s_endpgm, 0}, {1, Opcode::s_setpc_b64, 0}});
+  EXPECT_EQ(graph.routes, 0u);
+}
+
+TEST(Structure, a_return_through_a_register_that_was_written_is_refused) {
+  Program program = make_program({{1, Opcode::s_call_b64, 2}, {1, Opcode::s_endpgm, 0}, {1, Opcode::s_setpc_b64, 0}});
+  Instruction& written = program.instructions[4];
+  ASSERT_EQ(written.opcode, Opcode::s_nop);
+  written.destination = {.kind = OperandKind::sgpr, .dwords = 1, .index = 31};
+  EXPECT_EQ(refused(program).reason, "computed jump whose targets are not known");
+}
+
+TEST(Structure, a_jump_to_an_address_counted_from_here_is_followed) {
+  Program program = make_program({{3, Opcode::s_setpc_b64, 0}, {1, Opcode::s_endpgm, 0}, {1, Opcode::s_endpgm, 0}});
+  auto reg = [](uint16_t index, uint8_t dwords) {
+    return Operand{.kind = OperandKind::sgpr, .dwords = dwords, .index = index};
+  };
+  auto number = [](uint32_t value) { return Operand{.kind = OperandKind::constant, .value = value}; };
+  auto& code = program.instructions;
+  code[0].opcode = Opcode::s_getpc_b64;
+  code[0].destination = reg(30, 2);
+  code[1].opcode = Opcode::s_add_u32;
+  code[1].destination = code[1].sources[0] = reg(30, 1);
+  code[1].sources[1] = number(code[6].offset - 4);
+  code[2].opcode = Opcode::s_addc_u32;
+  code[2].destination = code[2].sources[0] = reg(31, 1);
+  code[2].sources[1] = number(0);
+  const auto graph = structure(program);
+  ASSERT_TRUE(graph.has_value()) << graph.error()[0].reason;
+  ASSERT_EQ(graph->blocks.size(), 2u);
+  EXPECT_EQ(graph->blocks[1].first, 6u);
+  code[1].sources[1] = number(2);  // into nowhere
+  EXPECT_EQ(refused(program).mnemonic, "s_setpc_b64");
 }
 
 TEST(Structure, the_rules_and_the_validator_notice_a_wrong_graph) {

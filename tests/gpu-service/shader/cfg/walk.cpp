@@ -41,7 +41,7 @@ Walk walk_program(const Program& program, uint32_t seed, uint32_t limit) {
   Walk walk;
   Decisions decide(seed);
   const auto& all = program.instructions;
-  uint32_t at = 0;
+  uint32_t at = 0, link = 0;
   for (uint32_t step = 0; step < limit; ++step) {
     const Instruction& here = all[at];
     auto jump = [&](bool taken) {
@@ -53,7 +53,13 @@ Walk walk_program(const Program& program, uint32_t seed, uint32_t limit) {
       walk.ended = true;
       return walk;
     }
-    if (here.opcode == Opcode::s_branch) {
+    if (here.opcode == Opcode::s_call_b64) {
+      walk.instructions.push_back(at);
+      link = at + 1;
+      at = jump(true);
+    } else if (here.opcode == Opcode::s_setpc_b64) {
+      at = link;
+    } else if (here.opcode == Opcode::s_branch) {
       at = jump(true);
     } else if (conditional(here.opcode)) {
       if (here.immediate == 0) {
