@@ -46,6 +46,9 @@ Outcome get_pc(Builder& b, const Instruction& i) {
 
 void add_ordering(ir::SemanticTable& table) {
   set(table, Opcode::s_getpc_b64, get_pc);
+  // Calls leave the return address; where they go is the control-flow graph's.
+  set(table, Opcode::s_swappc_b64, get_pc);
+  set(table, Opcode::s_call_b64, get_pc);
   set(table, Opcode::s_waitcnt, wait);
   set(table, Opcode::s_waitcnt_vscnt, wait_memory);
   set(table, Opcode::s_waitcnt_vmcnt, wait_memory);

@@ -13,7 +13,7 @@ HardwareRegister hardware_register(const Instruction& i) {
   const auto bits = static_cast<uint32_t>(i.immediate);
   return {bits & 63, bits >> 6 & 31, (bits >> 11 & 31) + 1};
 }
-constexpr uint32_t kMode = 1;
+constexpr uint32_t kMode = 1, kFlatScratchLow = 20, kFlatScratchHigh = 21;
 constexpr uint32_t kRoundBits = 4, kFloatModeBits = 8;  // MODE: FP_ROUND 3:0, FP_DENORM 7:4
 
 constexpr uint32_t float_mode(uint32_t rsrc1) { return rsrc1 >> 12 & 0xff; }
@@ -29,6 +29,8 @@ Outcome set_rounding(Builder&, const Instruction& i) {
 
 Outcome set_register(Builder& b, const Instruction& i) {
   const HardwareRegister to = hardware_register(i);
+  // Where private memory lies is the module's own business; guest code only says where it would be on the console.
+  if ((to.id == kFlatScratchLow || to.id == kFlatScratchHigh) && to.width == 32) return {};
   if (to.id != kMode) return refuse("hardware register " + std::to_string(to.id));
   if (to.offset + to.width > kFloatModeBits) return refuse("MODE bits other than round and denormal");
   if (to.offset >= kRoundBits) return {};

@@ -14,7 +14,9 @@ namespace {
 
 constexpr uint32_t kPerModule = 12;  // instructions; larger modules take the driver too long
 
-vulkan::Device* lavapipe() {
+}  // namespace
+
+vulkan::Device* test_device() {
   static std::unique_ptr<vulkan::Device> device = [] {
     auto opened = vulkan::Device::open(vulkan::test_options());
     if (!opened) ADD_FAILURE() << opened.error().describe();
@@ -22,6 +24,8 @@ vulkan::Device* lavapipe() {
   }();
   return device.get();
 }
+
+namespace {
 
 bool close(uint64_t x, uint64_t y, uint32_t exponent, uint32_t mantissa, uint32_t ulp) {
   const uint64_t sign = 1ull << (exponent + mantissa), infinity = ((1ull << exponent) - 1) << mantissa;
@@ -47,19 +51,21 @@ bool same(Comparison c, uint64_t x, uint64_t y) {
   return false;
 }
 
-std::string difference(const Expectation& e, const WaveState& before, const WaveState& want, const WaveState& got) {
+}  // namespace
+
+std::string difference(Comparison comparison, const WaveState& before, const WaveState& want, const WaveState& got) {
   auto inputs = [&](uint32_t lane) {
     std::string text;
     for (uint32_t n = 1; n < kFirstWritten; ++n) text += fmt::format(" v{}={:08x}", n, before.vgprs[n][lane]);
     return text;
   };
-  const bool pairs = e.comparison.as == Comparison::As::f64;
+  const bool pairs = comparison.as == Comparison::As::f64;
   for (uint32_t n = kFirstWritten; n < kVgprs; n += pairs ? 2 : 1) {
     for (uint32_t l = 0; l < before.lanes; ++l) {
       const uint64_t w = pairs ? wide(want, n, l) : want.vgprs[n][l], g = pairs ? wide(got, n, l) : got.vgprs[n][l];
       const Comparison exact;
       const bool off = !lane_on(before.exec, l);
-      if (same(off ? exact : e.comparison, w, g)) continue;
+      if (same(off ? exact : comparison, w, g)) continue;
       return fmt::format("v{} lane {} ({}): wanted {:x}, got {:x};{}", n, l, off ? "off" : "on", w, g, inputs(l));
     }
   }
@@ -80,8 +86,10 @@ std::string difference(const Expectation& e, const WaveState& before, const Wave
   return {};
 }
 
+namespace {
+
 void check_width(std::span<const Expectation> expectations, Values values, uint32_t count, uint32_t lanes) {
-  vulkan::Device* const device = lavapipe();
+  vulkan::Device* const device = test_device();
   ASSERT_NE(device, nullptr);
   std::vector<std::string> lines;
   for (const Expectation& e : expectations) lines.push_back(e.line);
@@ -95,7 +103,7 @@ void check_width(std::span<const Expectation> expectations, Values values, uint3
     for (size_t s = 0; s < states.size(); ++s) {
       WaveState want = states[s];
       expectations[n].expected(want);
-      const std::string text = difference(expectations[n], states[s], want, run.after[n][s]);
+      const std::string text = difference(expectations[n].comparison, states[s], want, run.after[n][s]);
       if (text.empty()) continue;
       ADD_FAILURE() << "wave" << lanes << ", state " << s << ": " << expectations[n].line << "\n  " << text;
       break;

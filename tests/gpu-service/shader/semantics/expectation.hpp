@@ -7,6 +7,10 @@
 
 #include "tests/gpu-service/shader/semantics/state_values.hpp"
 
+namespace orrery::vulkan {
+class Device;
+}
+
 namespace orrery::shader::semantics::test {
 
 // How results are compared: bits, or as floats, where NaN equals NaN and a tolerance in units of the last place holds.
@@ -14,6 +18,12 @@ struct Comparison {
   enum class As : uint8_t { bits, f16, packed_f16, f32, f64 } as = As::bits;
   uint32_t ulp = 0;
 };
+
+// The first difference in what instructions may write, with the inputs; empty when there is none.
+std::string difference(Comparison comparison, const WaveState& before, const WaveState& want, const WaveState& got);
+
+// The device all tests of a program share; nullptr (and a failure) when it does not open.
+vulkan::Device* test_device();
 
 struct Expectation {
   std::string line;  // as assemble() takes it
