@@ -1,5 +1,6 @@
 // Blocks, phis and terminators. A loop's header holds only phis and the merge, so that what follows may split into
 // several blocks.
+#include <algorithm>
 #include <cstddef>
 
 #include "gpu-service/shader/spirv/conditional.hpp"
@@ -70,6 +71,19 @@ void Emitter::report_rounds() {
   });
 }
 
+Id Emitter::escape_note(uint32_t which) {
+  Id& variable = escape_notes_[which];
+  if (!variable) variable = module_.variable(spv::StorageClassPrivate, uint_type());
+  return variable;
+}
+
+void Emitter::report_escapes() {
+  const bool possible = std::any_of(f_.accesses.begin(), f_.accesses.end(),
+                                    [](const ir::Access& a) { return a.space == ir::Space::guest; });
+  if (!possible) return;
+  code(spv::OpFunctionCall, {module_.void_type(), module_.new_id(), routine(Routine::report)});
+}
+
 void Emitter::emit_terminator(uint32_t block) {
   const ir::Block& b = f_.blocks[block];
   const cfg::StructuredBlock& shape = f_.graph->blocks[block];
@@ -78,6 +92,7 @@ void Emitter::emit_terminator(uint32_t block) {
   switch (shape.terminator) {
     case TerminatorKind::end:
       report_rounds();
+      report_escapes();
       code(spv::OpReturn, {});
       break;
     case TerminatorKind::jump:

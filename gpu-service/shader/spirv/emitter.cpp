@@ -126,6 +126,7 @@ std::expected<shader::Module, std::vector<ShaderRefusal>> Emitter::emit() {
   if (loop_rounds_) {
     put(functions, spv::OpVariable, {pointer, loop_rounds_, static_cast<uint32_t>(spv::StorageClassFunction), u32(0)});
   }
+  if (escape_notes_[0]) put(functions, spv::OpStore, {escape_notes_[0], u32(0)});
   functions.insert(functions.end(), prelude_.begin(), prelude_.end());
   put(functions, spv::OpBranch, {block_label_[0]});
   functions.insert(functions.end(), main_.begin(), main_.end());

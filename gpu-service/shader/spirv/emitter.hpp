@@ -10,7 +10,8 @@ namespace orrery::shader::spirv {
 
 // Functions of the module that memory accesses call, made when first used.
 enum class Routine : uint8_t {
-  escape,       // void(u64 address, u32 where)
+  escape,       // void(u64 address, u32 where): notes it in the invocation's own variables
+  report,       // void(): tells the host what was noted; called at the end of the invocation
   locate_read,  // u64 device address(u64 guest address), 0: absent
   locate_write,
   locate_atomic,  // u64(u64 address, u32 where): what is absent is reported
@@ -77,6 +78,8 @@ class Emitter {
   void emit_phis(uint32_t block);
   void count_round();
   void report_rounds();
+  void report_escapes();
+  Id escape_note(uint32_t which);  // a private variable: 0 count, 1 where, 2 and 3 the address
   void emit_inst(uint32_t inst);
   bool emit_arithmetic(uint32_t inst, const ir::Inst& i);
   bool emit_float(uint32_t inst, const ir::Inst& i);
@@ -151,6 +154,7 @@ class Emitter {
   bool fresh_loads_ = false;  // the program has coherent guest loads: none may be kept from an earlier one
   bool uses_page_table_ = false, uses_scratch_ = false;
   std::vector<BoundBuffer> bound_;
+  std::array<Id, 4> escape_notes_{};
   Id loop_rounds_ = 0;  // counts an invocation's loop rounds, on drivers that cut loops off
   uint32_t waves_ = 1, threads_ = 1, lds_dwords_ = 0;
 };

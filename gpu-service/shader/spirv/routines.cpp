@@ -33,11 +33,11 @@ class RoutineWriter {
   Id simple(Id address, uint32_t alignment, uint32_t bytes);
 
   void escape();
+  void report();
   void locate(bool write);
   void locate_atomic();
   void load(uint32_t components, uint32_t component_bytes);
   void store(uint32_t components, uint32_t component_bytes);
-  Id byte_at(Id at);
   void store_byte_at(Id at, Id v);
   using Carried = std::array<Id, 5>;
   template <class Body>
@@ -76,6 +76,9 @@ Id RoutineWriter::write() {
   switch (which_) {
     case Routine::escape:
       escape();
+      break;
+    case Routine::report:
+      report();
       break;
     case Routine::locate_read:
       locate(false);
@@ -129,20 +132,42 @@ Id RoutineWriter::write() {
   return id_;
 }
 
-// The first access outside the map is described, all are counted.
+// The first access outside the map is described, all are counted. The notes stay in private variables until the end of
+// the invocation: memory written here would stand in the way of every access (and each store in line costs a CPU device
+// a loop over its lanes).
 void RoutineWriter::escape() {
   begin(m.void_type(), {u64(), u32()});
-  const Id report = e.push_here(Emitter::kEscapes);
-  const Id counter = e.device_pointer(report, u32());
-  const Id before = e.value(spv::OpAtomicIAdd, u32(), {counter, m.u32(spv::ScopeDevice), m.u32(0), m.u32(1)});
+  auto note = [&](uint32_t which) { return e.escape_note(which); };
+  const Id before = e.value(spv::OpLoad, u32(), {note(0)});
+  e.code(spv::OpStore, {note(0), e.binary(spv::OpIAdd, before, m.u32(1))});
   const Id first = e.value(spv::OpIEqual, e.bool_type(), {before, m.u32(0)});
   e.conditional(first, 0, 0, [&]() -> Emitter::Results {
-    auto word = [&](uint32_t offset, Id v) { e.store_device(add64(report, offset), Type::u32, v); };
-    word(4, e.binary(spv::OpShiftRightLogical, p[1], m.u32(1)));
-    word(8, narrow(p[0]));
-    word(12, narrow(e.value(spv::OpShiftRightLogical, u64(), {p[0], m.u32(32)})));
-    word(16, e.binary(spv::OpBitwiseAnd, p[1], m.u32(1)));
+    e.code(spv::OpStore, {note(1), p[1]});
+    e.code(spv::OpStore, {note(2), narrow(p[0])});
+    e.code(spv::OpStore, {note(3), narrow(e.value(spv::OpShiftRightLogical, u64(), {p[0], m.u32(32)}))});
     return {};
+  });
+  e.code(spv::OpReturn, {});
+}
+
+void RoutineWriter::report() {
+  begin(m.void_type(), {});
+  const Id count = e.value(spv::OpLoad, u32(), {e.escape_note(0)});
+  const Id any = e.value(spv::OpINotEqual, e.bool_type(), {count, m.u32(0)});
+  e.conditional(any, 0, 0, [&]() -> Emitter::Results {
+    const Id report = e.push_here(Emitter::kEscapes);
+    const Id counter = e.device_pointer(report, u32());
+    const Id before = e.value(spv::OpAtomicIAdd, u32(), {counter, m.u32(spv::ScopeDevice), m.u32(0), count});
+    const Id first = e.value(spv::OpIEqual, e.bool_type(), {before, m.u32(0)});
+    return e.conditional(first, 0, 0, [&]() -> Emitter::Results {
+      auto word = [&](uint32_t offset, Id v) { e.store_device(add64(report, offset), Type::u32, v); };
+      const Id where = e.value(spv::OpLoad, u32(), {e.escape_note(1)});
+      word(4, e.binary(spv::OpShiftRightLogical, where, m.u32(1)));
+      word(8, e.value(spv::OpLoad, u32(), {e.escape_note(2)}));
+      word(12, e.value(spv::OpLoad, u32(), {e.escape_note(3)}));
+      word(16, e.binary(spv::OpBitwiseAnd, where, m.u32(1)));
+      return {};
+    });
   });
   e.code(spv::OpReturn, {});
 }
@@ -187,13 +212,6 @@ Id RoutineWriter::simple(Id address, uint32_t alignment, uint32_t bytes) {
   return e.value(spv::OpLogicalAnd, e.bool_type(), {aligned, inside});
 }
 
-// A byte is cut from its dword: device loads are of whole dwords, and a dword never leaves a page.
-Id RoutineWriter::byte_at(Id at) {
-  const Id dword = e.load_device(e.value(spv::OpBitwiseAnd, u64(), {at, m.u64(~3ull)}), Type::u32, e.fresh_loads_);
-  const Id shift = e.binary(spv::OpShiftLeftLogical, e.binary(spv::OpBitwiseAnd, narrow(at), m.u32(3)), m.u32(3));
-  return e.binary(spv::OpBitwiseAnd, e.binary(spv::OpShiftRightLogical, dword, shift), m.u32(255));
-}
-
 void RoutineWriter::store_byte_at(Id at, Id v) {
   m.capability(spv::CapabilityStorageBuffer8BitAccess);
   const Id type = m.integer(8);
@@ -229,73 +247,72 @@ RoutineWriter::Carried RoutineWriter::each_byte(uint32_t bytes, bool write, uint
   return later;
 }
 
-// Aligned and within a page: one walk. Otherwise byte by byte.
+// Straight code for any address, as a loop here costs a CPU device's compiler more than all else in a module: the
+// dwords that hold the bytes are loaded (one more than asked for when the address is odd), from one page or from two,
+// and shifted into place. What is absent reads 0.
 void RoutineWriter::load(uint32_t components, uint32_t component_bytes) {
-  const uint32_t bytes = components * component_bytes;
   const Id type = components == 1 ? u32() : m.vector(u32(), components);
   begin(type, {u64(), u32()});
-  auto joined = [&](const Emitter::Results& parts) {
-    if (components == 1) return parts[0];
-    const Id result = m.new_id();
-    put(*e.code_, spv::OpCompositeConstruct, {type, result}, {parts.data(), components});
-    return result;
-  };
-  auto direct = [&](Id at) -> Id {
-    return e.conditional(present(at), type, 1, [&]() -> Emitter::Results {
-      Emitter::Results parts{};
-      if (component_bytes == 1) return {byte_at(at)};
-      if (component_bytes == 2) {
-        const Id dword =
-            e.load_device(e.value(spv::OpBitwiseAnd, u64(), {at, m.u64(~3ull)}), Type::u32, e.fresh_loads_);
-        const Id shift = e.binary(spv::OpShiftLeftLogical, e.binary(spv::OpBitwiseAnd, narrow(at), m.u32(2)), m.u32(3));
-        return {e.binary(spv::OpBitwiseAnd, e.binary(spv::OpShiftRightLogical, dword, shift), m.u32(0xffff))};
-      }
-      for (uint32_t n = 0; n < components; ++n) parts[n] = e.load_device(add64(at, n * 4), Type::u32, e.fresh_loads_);
-      return {joined(parts)};
+  const Id boolean = e.bool_type();
+  const Id odd = e.binary(spv::OpBitwiseAnd, narrow(p[0]), m.u32(3));
+  const Id in_page = e.binary(spv::OpBitwiseAnd, narrow(p[0]), m.u32(((1u << kPageBits) - 1) & ~3u));
+  const Id first = call(Routine::locate_read, u64(), {p[0]});
+  // The dword behind the last one asked for, where the bytes reach into it; single bytes never do.
+  const Id spills =
+      component_bytes == 1 ? 0 : e.value(spv::OpUGreaterThan, boolean, {odd, m.u32(component_bytes == 2 ? 2 : 0)});
+  const Id last = component_bytes == 1 ? in_page
+                                       : e.select(u32(), spills, e.binary(spv::OpIAdd, in_page, m.u32(4 * components)),
+                                                  e.binary(spv::OpIAdd, in_page, m.u32(4 * (components - 1))));
+  Id second = 0;
+  if (component_bytes > 1) {
+    const Id crosses = e.value(spv::OpUGreaterThanEqual, boolean, {last, m.u32(1u << kPageBits)});
+    second = e.conditional(crosses, u64(), 1, [&]() -> Emitter::Results {
+      const Id start = e.value(spv::OpBitwiseAnd, u64(), {p[0], m.u64(~((1ull << kPageBits) - 1))});
+      return {call(Routine::locate_read, u64(), {add64(start, 1u << kPageBits)})};
     })[0];
-  };
-  if (bytes == 1) {
-    const Id at = call(Routine::locate_read, u64(), {p[0]});
-    const Id result = direct(at);
-    escape_if(absent(at));
-    e.code(spv::OpReturnValue, {result});
-    return;
   }
-  const Id aligned = simple(p[0], component_bytes, bytes);
-  const Id fast = m.new_id(), slow = m.new_id(), merge = m.new_id();
-  e.code(spv::OpSelectionMerge, {merge, 0});
-  e.code(spv::OpBranchConditional, {aligned, fast, slow});
-  e.label(fast);
-  const Id at = call(Routine::locate_read, u64(), {p[0]});
-  const Id quick = direct(at);
-  const Id quick_missed = flag(absent(at));
-  const Id fast_end = e.current_label_;
-  e.code(spv::OpBranch, {merge});
-  e.label(slow);
-  // The words so far; the last one carried says that something was absent.
-  const Carried careful = each_byte(bytes, false, components + 1, [&](Id n, Id where, const Carried& words) {
-    const Id byte = e.conditional(present(where), u32(), 1, [&]() -> Emitter::Results { return {byte_at(where)}; })[0];
-    const Id shift = e.binary(spv::OpShiftLeftLogical, e.binary(spv::OpBitwiseAnd, n, m.u32(3)), m.u32(3));
-    const Id placed = e.binary(spv::OpShiftLeftLogical, byte, shift);
-    const Id word = e.binary(spv::OpShiftRightLogical, n, m.u32(2));
-    Carried made = words;
-    for (uint32_t c = 0; c < components; ++c) {
-      const Id mine = e.value(spv::OpIEqual, e.bool_type(), {word, m.u32(c)});
-      made[c] = e.select(u32(), mine, e.binary(spv::OpBitwiseOr, words[c], placed), words[c]);
+  const Id begin_of_dword = e.value(spv::OpBitwiseAnd, u64(), {first, m.u64(~3ull)});
+  const uint32_t count = component_bytes == 1 ? 1 : components + 1;
+  std::array<Id, 5> dwords{};
+  Id missed = absent(first);
+  for (uint32_t n = 0; n < count; ++n) {
+    Id base = first, at = begin_of_dword;
+    if (n > 0) {
+      const Id offset = e.binary(spv::OpIAdd, in_page, m.u32(4 * n));
+      const Id beyond = e.value(spv::OpUGreaterThanEqual, boolean, {offset, m.u32(1u << kPageBits)});
+      const Id rest = wide(e.binary(spv::OpBitwiseAnd, offset, m.u32((1u << kPageBits) - 1)));
+      base = e.select(u64(), beyond, second, first);
+      at = e.select(u64(), beyond, e.value(spv::OpIAdd, u64(), {second, rest}), add64(begin_of_dword, 4 * n));
     }
-    made[components] = e.binary(spv::OpBitwiseOr, words[components], flag(absent(where)));
-    return made;
-  });
-  const Id slow_missed = careful[components];
+    Id wanted = present(base);
+    if (n == components) wanted = e.value(spv::OpLogicalAnd, boolean, {wanted, spills});
+    dwords[n] = e.conditional(wanted, u32(), 1,
+                              [&]() -> Emitter::Results { return {e.load_device(at, Type::u32, e.fresh_loads_)}; })[0];
+    if (n == 0) continue;
+    Id gone = absent(base);
+    if (n == components) gone = e.value(spv::OpLogicalAnd, boolean, {gone, spills});
+    missed = e.value(spv::OpLogicalOr, boolean, {missed, gone});
+  }
+  escape_if(missed);
+  const Id shift = e.binary(spv::OpShiftLeftLogical, odd, m.u32(3));
+  const Id back = e.binary(spv::OpBitwiseAnd, e.binary(spv::OpISub, m.u32(32), shift), m.u32(31));
+  const Id whole = e.value(spv::OpIEqual, boolean, {odd, m.u32(0)});
   Emitter::Results parts{};
-  for (uint32_t c = 0; c < components; ++c) parts[c] = careful[c];
-  const Id slow_result = joined(parts);
-  const Id slow_end = e.current_label_;
-  e.code(spv::OpBranch, {merge});
-  e.label(merge);
-  const Id result = e.value(spv::OpPhi, type, {quick, fast_end, slow_result, slow_end});
-  const Id missed = e.value(spv::OpPhi, u32(), {quick_missed, fast_end, slow_missed, slow_end});
-  escape_if(e.value(spv::OpINotEqual, e.bool_type(), {missed, m.u32(0)}));
+  for (uint32_t n = 0; n < components; ++n) {
+    const Id low = e.binary(spv::OpShiftRightLogical, dwords[n], shift);
+    if (component_bytes == 1) {
+      parts[n] = e.binary(spv::OpBitwiseAnd, low, m.u32(255));
+      continue;
+    }
+    const Id high = e.binary(spv::OpShiftLeftLogical, dwords[n + 1], back);
+    parts[n] = e.select(u32(), whole, dwords[n], e.binary(spv::OpBitwiseOr, low, high));
+    if (component_bytes == 2) parts[n] = e.binary(spv::OpBitwiseAnd, parts[n], m.u32(0xffff));
+  }
+  Id result = parts[0];
+  if (components > 1) {
+    result = m.new_id();
+    put(*e.code_, spv::OpCompositeConstruct, {type, result}, {parts.data(), components});
+  }
   e.code(spv::OpReturnValue, {result});
 }
 
