@@ -149,17 +149,26 @@ void Emitter::emit_scratch(uint32_t inst, const ir::Inst& i, const Access& a, ui
       return value(spv::OpIAdd, wide, {value(spv::OpIAdd, wide, {memory, bytes}), mine});
     });
   }
+  // Spills lie at constant addresses: checked here, and one addition to the lane's base.
+  const ir::Inst& constant_address = f_.at(args[1]);
+  const bool fixed = constant_address.op == Op::constant;
+  const uint32_t fixed_dword = fixed ? (constant_address.imm + static_cast<uint32_t>(a.offset)) / 4 : 0;
   Id address = 0, dword = 0;
   auto prepare = [&] {
     address = id(args[1], slot);
     if (a.offset) address = binary(spv::OpIAdd, address, u32(static_cast<uint32_t>(a.offset)));
-    dword = binary(spv::OpShiftRightLogical, address, u32(2));
+    if (!fixed) dword = binary(spv::OpShiftRightLogical, address, u32(2));
   };
-  auto place = [&](Id at) {
-    const Id bytes = value(spv::OpIMul, wide, {value(spv::OpUConvert, wide, {at}), module_.u64(o_.layout.wave * 4)});
+  auto place = [&](Id at, uint32_t n) {
+    const uint64_t row = static_cast<uint64_t>(o_.layout.wave) * 4;
+    if (fixed) return value(spv::OpIAdd, wide, {base, module_.u64((fixed_dword + n) * row)});
+    const Id bytes = value(spv::OpIMul, wide, {value(spv::OpUConvert, wide, {at}), module_.u64(row)});
     return value(spv::OpIAdd, wide, {base, bytes});
   };
-  auto inside = [&](Id at) { return value(spv::OpULessThan, bool_type(), {at, u32(o_.scratch_dwords)}); };
+  auto inside = [&](Id at, uint32_t n) {
+    if (fixed) return fixed_dword + n < o_.scratch_dwords ? Id{0} : module_.constant(Type::b1, 0);
+    return value(spv::OpULessThan, bool_type(), {at, u32(o_.scratch_dwords)});
+  };
   auto shift_of = [&] {
     return binary(spv::OpShiftLeftLogical, binary(spv::OpBitwiseAnd, address, u32(a.bytes == 1 ? 3 : 2)), u32(3));
   };
@@ -169,9 +178,9 @@ void Emitter::emit_scratch(uint32_t inst, const ir::Inst& i, const Access& a, ui
                   prepare();
                   Results parts{};
                   for (uint32_t n = 0; n < a.components; ++n) {
-                    const Id at = n ? binary(spv::OpIAdd, dword, u32(n)) : dword;
-                    parts[n] = conditional(inside(at), uint_type(), 1,
-                                           [&]() -> Results { return {load_device(place(at), Type::u32)}; })[0];
+                    const Id at = n && !fixed ? binary(spv::OpIAdd, dword, u32(n)) : dword;
+                    parts[n] = conditional(inside(at, n), uint_type(), 1,
+                                           [&]() -> Results { return {load_device(place(at, n), Type::u32)}; })[0];
                   }
                   if (a.bytes < 4)
                     parts[0] =
@@ -182,10 +191,10 @@ void Emitter::emit_scratch(uint32_t inst, const ir::Inst& i, const Access& a, ui
     conditional(lanes, 0, 0, [&]() -> Results {
       prepare();
       for (uint32_t n = 0; n < a.components; ++n) {
-        const Id at = n ? binary(spv::OpIAdd, dword, u32(n)) : dword;
-        conditional(inside(at), 0, 0, [&]() -> Results {
+        const Id at = n && !fixed ? binary(spv::OpIAdd, dword, u32(n)) : dword;
+        conditional(inside(at, n), 0, 0, [&]() -> Results {
           Id data = id(args[2 + n], slot);
-          const Id p = place(at);
+          const Id p = place(at, n);
           if (a.bytes < 4) {  // nobody else writes this lane's dword
             const Id shift = shift_of();
             const Id kept = value(spv::OpNot, uint_type(), {binary(spv::OpShiftLeftLogical, u32(narrow), shift)});
