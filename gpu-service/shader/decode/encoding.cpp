@@ -66,4 +66,14 @@ const table::Entry& entry_of(const Instruction& instruction) {
   return kNone;
 }
 
+table::Slot source_slot(const Instruction& instruction, const table::Entry& entry, unsigned index) {
+  if (index >= entry.sources.size()) {
+    return table::Slot::none;
+  }
+  if (!instruction.sdwa.present || index != 1 || entry.sources[1] != table::Slot::v1) {
+    return entry.sources[index];
+  }
+  return (entry.flags & table::flags::source1_int) != 0 ? table::Slot::a1 : entry.sources[0];
+}
+
 }  // namespace orrery::shader

@@ -17,4 +17,8 @@ Encoding encoding_of(uint32_t word, uint32_t next);
 // The table line a decoded instruction came from.
 const table::Entry& entry_of(const Instruction& instruction);
 
+// The type of source `index`: SDWA lets the second source of VOP2 and VOPC, a VGPR by its line, be a constant of the
+// first one's type.
+table::Slot source_slot(const Instruction& instruction, const table::Entry& entry, unsigned index);
+
 }  // namespace orrery::shader

@@ -117,8 +117,7 @@ void vector(std::string& text, const Instruction& instruction, const Entry& entr
     if (packed && !mnemonic(instruction.opcode).starts_with("v_fma_mix")) {
       source.negate = false;  // written as neg_lo
     }
-    const Slot slot = instruction.sdwa.present && entry.sources[i] != Slot::vcc ? entry.sources[i] : entry.sources[i];
-    text::append(text, text::modified(source, slot, wave));
+    text::append(text, text::modified(source, source_slot(instruction, entry, i), wave));
   }
   if (packed) {
     append_packed(text, instruction);

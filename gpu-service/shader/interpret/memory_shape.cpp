@@ -228,8 +228,10 @@ std::optional<MemoryShape> local_shape(std::string_view rest) {
       const bool stride64 = take(tail, "2st64");
       take(tail, "2");
       auto shape = atomic_shape(named.narrow, tail.ends_with("64"), false);
-      shape->addresses = 2;
-      shape->stride64 = stride64;
+      if (shape) {
+        shape->addresses = 2;
+        shape->stride64 = stride64;
+      }
       return shape;
     }
     take(tail, "_rtn");

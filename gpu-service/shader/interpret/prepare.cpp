@@ -165,7 +165,7 @@ Step prepare(const Instruction& instruction) {
   }
   const table::Entry& entry = entry_of(instruction);
   for (unsigned i = 0; i < instruction.source_count; ++i) {
-    step.sources[i] = source_of(instruction.sources[i], i < 3 ? entry.sources[i] : Slot::none, instruction);
+    step.sources[i] = source_of(instruction.sources[i], source_slot(instruction, entry, i), instruction);
   }
   step.has_destination = instruction.destination.kind != OperandKind::none;
   step.destination = instruction.destination.index;

@@ -117,35 +117,43 @@ bool ordered(V a, V b) {
 
 Handler vector_compare_handler(Opcode opcode) {
   switch (opcode) {
+    // clang-format off: one relation per entry
 #define ORRERY_ONE(kind, name, T, ...)                                      \
   case Opcode::v_cmp_##name##_##kind:                                       \
     return compare<T, false, ([](auto a, auto b) { return __VA_ARGS__; })>; \
   case Opcode::v_cmpx_##name##_##kind:                                      \
     return compare<T, true, ([](auto a, auto b) { return __VA_ARGS__; })>;
-#define ORRERY_FLOATS(kind, T)                                                                                       \
-  ORRERY_ONE(kind, f, T, (static_cast<void>(a), static_cast<void>(b), false))                                        \
-  ORRERY_ONE(kind, lt, T, a < b)                                                                                     \
-  ORRERY_ONE(kind, eq, T, a == b)                                                                                    \
-  ORRERY_ONE(kind, le, T, a <= b)                                                                                    \
-  ORRERY_ONE(kind, gt, T, (a > b))                                                                                   \
-  ORRERY_ONE(kind, lg, T, (a < b || a > b))                                                                          \
-  ORRERY_ONE(kind, ge, T, (a >= b)) ORRERY_ONE(kind, o, T, ordered(a, b)) ORRERY_ONE(kind, u, T, !ordered(a, b))     \
-      ORRERY_ONE(kind, nge, T, !(a >= b)) ORRERY_ONE(kind, nlg, T, !(a < b || a > b))                                \
-          ORRERY_ONE(kind, ngt, T, !(a > b)) ORRERY_ONE(kind, nle, T, !(a <= b)) ORRERY_ONE(kind, neq, T, !(a == b)) \
-              ORRERY_ONE(kind, nlt, T, !(a < b)) ORRERY_ONE(                                                         \
-                  kind, tru, T, (static_cast<void>(a), static_cast<void>(b), true)) case Opcode::v_cmp_class_##kind: \
-  return compare_class<T, false>;                                                                                    \
-  case Opcode::v_cmpx_class_##kind:                                                                                  \
-  return compare_class<T, true>;
-#define ORRERY_SIX(kind, T)       \
-  ORRERY_ONE(kind, lt, T, a < b)  \
-  ORRERY_ONE(kind, eq, T, a == b) \
-  ORRERY_ONE(kind, le, T, a <= b) \
-  ORRERY_ONE(kind, gt, T, (a > b)) ORRERY_ONE(kind, ne, T, a != b) ORRERY_ONE(kind, ge, T, (a >= b))
+#define ORRERY_FLOATS(kind, T)                                                \
+  ORRERY_ONE(kind, f, T, (static_cast<void>(a), static_cast<void>(b), false)) \
+  ORRERY_ONE(kind, lt, T, a < b)                                              \
+  ORRERY_ONE(kind, eq, T, a == b)                                             \
+  ORRERY_ONE(kind, le, T, a <= b)                                             \
+  ORRERY_ONE(kind, gt, T, (a > b))                                            \
+  ORRERY_ONE(kind, lg, T, (a < b || a > b))                                   \
+  ORRERY_ONE(kind, ge, T, (a >= b))                                           \
+  ORRERY_ONE(kind, o, T, ordered(a, b))                                       \
+  ORRERY_ONE(kind, u, T, !ordered(a, b))                                      \
+  ORRERY_ONE(kind, nge, T, !(a >= b))                                         \
+  ORRERY_ONE(kind, nlg, T, !(a < b || a > b))                                 \
+  ORRERY_ONE(kind, ngt, T, !(a > b))                                          \
+  ORRERY_ONE(kind, nle, T, !(a <= b))                                         \
+  ORRERY_ONE(kind, neq, T, !(a == b))                                         \
+  ORRERY_ONE(kind, nlt, T, !(a < b))                                          \
+  ORRERY_ONE(kind, tru, T, (static_cast<void>(a), static_cast<void>(b), true)) \
+  case Opcode::v_cmp_class_##kind: return compare_class<T, false>;            \
+  case Opcode::v_cmpx_class_##kind: return compare_class<T, true>;
+#define ORRERY_SIX(kind, T)        \
+  ORRERY_ONE(kind, lt, T, a < b)   \
+  ORRERY_ONE(kind, eq, T, a == b)  \
+  ORRERY_ONE(kind, le, T, a <= b)  \
+  ORRERY_ONE(kind, gt, T, (a > b)) \
+  ORRERY_ONE(kind, ne, T, a != b)  \
+  ORRERY_ONE(kind, ge, T, (a >= b))
 #define ORRERY_INTEGERS(kind, T)                                              \
   ORRERY_SIX(kind, T)                                                         \
   ORRERY_ONE(kind, f, T, (static_cast<void>(a), static_cast<void>(b), false)) \
   ORRERY_ONE(kind, t, T, (static_cast<void>(a), static_cast<void>(b), true))
+    // clang-format on
     ORRERY_FLOATS(f32, float)
     ORRERY_FLOATS(f64, double)
     ORRERY_FLOATS(f16, Half)
