@@ -25,6 +25,7 @@ enum class ExitCode : int {
   internal = 73,           // our own bug or the host's refusal (out of memory, no memfd, ...)
   peer_gone = 74,          // the other process went away
   device_lost = 75,        // the Vulkan device or its driver failed while running; the launcher starts a new service
+  no_display = 76,         // a picture is to be shown in a window, and no display can be opened
 };
 
 struct Error {

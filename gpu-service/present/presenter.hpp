@@ -57,6 +57,7 @@ struct DeviceHandles {
 class Presenter {
  public:
   virtual ~Presenter() = default;
+  // Error usage: this frame was not shown or kept, the next may be; any other ends this life of the service.
   // Shows one frame (and keeps it when the options say so). flip_index names the kept file: frame-000042.png.
   // Error usage: the frame could not be kept (disk full, ...), the next may be; any other: this life can't show frames.
   virtual Result<void> present(const Image& image, uint64_t flip_index) = 0;
@@ -68,7 +69,9 @@ class Presenter {
 // Initialises the window system; answers the Vulkan instance extensions it needs. Error (usage) when no display can be
 // opened.
 Result<std::vector<std::string>> window_instance_extensions();
-// headless: only keeps frames. Otherwise opens the window on the device.
-Result<std::unique_ptr<Presenter>> make_presenter(const PresenterOptions& options, const DeviceHandles& device);
+// headless: only keeps frames. Otherwise a window on the device, opened when the first frame comes (at once where an
+// earlier life had one): a title that shows nothing needs no display. `no_display` says why there can be none.
+Result<std::unique_ptr<Presenter>> make_presenter(const PresenterOptions& options, const DeviceHandles& device,
+                                                  std::optional<Error> no_display = std::nullopt);
 
 }  // namespace orrery::present

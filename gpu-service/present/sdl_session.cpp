@@ -13,7 +13,7 @@ namespace {
 
 std::unexpected<Error> no_window(const char* what) {
   const std::string why = SDL_GetError();
-  return fail(ExitCode::usage,
+  return fail(ExitCode::no_display,
               "no window can be opened ({}: {}). Use --headless, or start it where DISPLAY or "
               "WAYLAND_DISPLAY names a running display",
               what, why.empty() ? "no reason given" : why);

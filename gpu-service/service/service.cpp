@@ -202,7 +202,7 @@ Result<void> Service::flip(const protocol::EntryCopy& entry) {
       refused({"flip", image.error().describe()});
     } else if (auto shown = parts_.presenter.present(*image, body.flip_index); !shown) {
       if (shown.error().code != ExitCode::usage) {
-        shown.error().code = ExitCode::device_lost;
+        if (shown.error().code != ExitCode::no_display) shown.error().code = ExitCode::device_lost;
         return forward(std::move(shown), fmt::format("showing flip {}", body.flip_index));
       }
       refused({"frame", shown.error().describe()});

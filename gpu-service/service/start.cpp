@@ -29,14 +29,19 @@ Result<protocol::ControlSocket> take_control_socket(int fd) {
   return protocol::ControlSocket(UniqueFd(fd));
 }
 
-Result<std::unique_ptr<vulkan::Device>> open_device(const Options& options, const protocol::RunOptions& run) {
+// Without a display the device is opened all the same: only a title that shows a frame needs one.
+Result<std::unique_ptr<vulkan::Device>> open_device(const Options& options, const protocol::RunOptions& run,
+                                                    std::optional<Error>& no_display) {
   vulkan::DeviceOptions wanted;
   wanted.choice = {options.gpu, options.cpu};
   wanted.validation |= options.validation;
   if (!run.headless) {
     auto extensions = present::window_instance_extensions();
-    if (!extensions) return std::unexpected(std::move(extensions.error()));
-    wanted.instance_extensions = std::move(*extensions);
+    if (extensions) {
+      wanted.instance_extensions = std::move(*extensions);
+    } else {
+      no_display = std::move(extensions.error());
+    }
   }
   return vulkan::Device::open(wanted);
 }
@@ -54,10 +59,11 @@ Result<void> start(const Options& options) {
   if (!watch) return std::unexpected(std::move(watch.error()));
 
   std::unique_ptr<vulkan::Device> device;
+  std::optional<Error> no_display;
   auto hello = protocol::greet_guest(
       *socket,
       [&](const protocol::RunOptions& run) -> Result<std::string> {
-        auto opened = open_device(options, run);
+        auto opened = open_device(options, run, no_display);
         if (!opened) return std::unexpected(std::move(opened.error()));
         device = std::move(*opened);
         return device->facts().name;
@@ -77,7 +83,7 @@ Result<void> start(const Options& options) {
   if (!executor) return forward(std::move(executor), "preparing the device");
   auto* window = reinterpret_cast<protocol::WindowState*>(segment->part(protocol::PartName::window).data());
   auto presenter = present::make_presenter({hello->options, window, segment->part(protocol::PartName::window_pixels)},
-                                           handles_of(*device));
+                                           handles_of(*device), std::move(no_display));
   if (!presenter) return std::unexpected(std::move(presenter.error()));
 
   Service service({*segment, memory, **executor, **presenter, hello->life, hello->options.logical_clock,

@@ -84,5 +84,9 @@ class BadInput(RunCase):
         if os.environ.get("ORRERY_TEST_DISPLAY"):
             self.skipTest("a display was asked for")
         run = orrery("run", "raymarch", "--size", "320x180", timeout=60, DISPLAY="", WAYLAND_DISPLAY="", SDL_VIDEODRIVER="x11")
-        self.assertEqual(run.code, 64, run)
+        self.assertEqual(run.code, 76, run)
         self.assertIn("--headless", run.err)
+
+    def test_a_title_that_shows_nothing_needs_no_display(self):
+        run = orrery("run", "hello", timeout=60, DISPLAY="", WAYLAND_DISPLAY="", SDL_VIDEODRIVER="x11")
+        self.assertEqual((run.code, run.err), (0, ""), run)

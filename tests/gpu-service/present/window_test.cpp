@@ -211,6 +211,7 @@ TEST_F(Window, keys_become_the_pad_and_letting_go_releases_it) {
 TEST_F(Window, closing_it_is_noticed) {
   const auto presenter = open();
   ASSERT_NE(presenter, nullptr);
+  ASSERT_TRUE(presenter->present(pattern(64, 32, 1), 0));  // the window opens with the first frame
   EXPECT_FALSE(presenter->closed());
   SDL_Event event{};
   event.type = SDL_QUIT;

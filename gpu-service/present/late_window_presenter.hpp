@@ -1,0 +1,38 @@
+// Opens the window when there is something to show.
+#pragma once
+
+#include "gpu-service/present/window_presenter.hpp"
+
+namespace orrery::present {
+
+class LateWindowPresenter final : public Presenter {
+ public:
+  LateWindowPresenter(const PresenterOptions& options, FrameKeeper keeper, const DeviceHandles& device,
+                      std::optional<Error> no_display)
+      : options_(options), keeper_(std::move(keeper)), device_(device), no_display_(std::move(no_display)) {}
+
+  Result<void> open() {
+    if (window_ != nullptr) return {};
+    if (no_display_) return std::unexpected(*no_display_);
+    auto window = make_window_presenter(options_, std::move(keeper_), device_);
+    if (!window) return std::unexpected(std::move(window.error()));
+    window_ = std::move(*window);
+    return {};
+  }
+
+  Result<void> present(const Image& image, uint64_t flip_index) override {
+    ORRERY_TRY(open());
+    return window_->present(image, flip_index);
+  }
+  std::optional<PadState> poll() override { return window_ == nullptr ? std::nullopt : window_->poll(); }
+  bool closed() const override { return window_ != nullptr && window_->closed(); }
+
+ private:
+  PresenterOptions options_;
+  FrameKeeper keeper_;
+  DeviceHandles device_;
+  std::optional<Error> no_display_;
+  std::unique_ptr<Presenter> window_;
+};
+
+}  // namespace orrery::present
