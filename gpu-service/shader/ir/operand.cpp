@@ -176,9 +176,12 @@ void result(Builder& b, const Instruction& instruction, Value v) {
                                 : half_of_inline_float(std::bit_cast<uint32_t>(static_cast<float>(factor)));
       v = b.op(Op::fmul, v, b.constant(type, bits));
     };
-    if (instruction.output_modifier == 1) scaled(2.0);
-    if (instruction.output_modifier == 2) scaled(4.0);
-    if (instruction.output_modifier == 3) scaled(0.5);
+    // FLOAT_MODE of COMPUTE_PGM_RSRC1: where results may be denormal the hardware ignores the output modifier.
+    const bool keeps_denormals = (b.options().rsrc1 >> (type == Type::f32 ? 17 : 19) & 1) != 0;
+    const uint32_t modifier = keeps_denormals ? 0 : instruction.output_modifier;
+    if (modifier == 1) scaled(2.0);
+    if (modifier == 2) scaled(4.0);
+    if (modifier == 3) scaled(0.5);
     if (instruction.clamp) v = b.op(Op::fsaturate, v);
   }
   if (destination.kind == OperandKind::sgpr) {

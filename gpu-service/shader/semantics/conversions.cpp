@@ -126,8 +126,7 @@ Outcome normalise_half(Builder& b, const Instruction& i) {
 
 // One byte of source 2, chosen by source 1, becomes the float, rounded to the nearest and saturated.
 Outcome pack_byte(Builder& b, const Instruction& i) {
-  const Value rounded = b.op(Op::frint, b.op(Op::fmin, source(b, i, 0, kF32), b.f32(255)));
-  const Value byte = to_unsigned(b, rounded);
+  const Value byte = b.op(Op::umin, to_unsigned(b, b.op(Op::frint, source(b, i, 0, kF32))), b.u32(255));
   const Value at = b.shl(b.land(source(b, i, 1, kU32), b.u32(3)), b.u32(3));
   const Value kept = b.land(source(b, i, 2, kU32), b.lnot(b.shl(b.u32(0xff), at)));
   result(b, i, b.lor(kept, b.shl(byte, at)));

@@ -44,9 +44,12 @@ Outcome scale(Builder& b, const Instruction& i) {
                                            b.compare(Op::flt, den_size, b.constant(kType, kShape.infinity())));
   // num / den is denormal: |num| < |den| * 2^(1 - bias), with both sides moved to where nothing is lost.
   const int32_t half = (kShape.bias - 1) / 2;
-  const Value quotient_denormal =
-      b.compare(Op::flt, b.op(Op::fmul, num_size, power_of_two(b, kType, kShape.bias - 1 - half)),
-                b.op(Op::fmul, den_size, power_of_two(b, kType, -half)));
+  const Value den_moved = b.op(Op::fmul, den_size, power_of_two(b, kType, -half));
+  auto num_moved = [&](int32_t by) { return b.op(Op::fmul, num_size, power_of_two(b, kType, by - half)); };
+  const Value below_normal = b.compare(Op::flt, num_moved(kShape.bias - 1), den_moved);
+  const Value above_zero =
+      b.compare(Op::flt, den_moved, num_moved(kShape.bias + static_cast<int32_t>(kShape.mantissa)));
+  const Value quotient_denormal = b.land(below_normal, above_zero);
   const Value tiny_numerator = b.compare(Op::ule, num_exponent, b.u32(Constants::kTinyNumerator));
 
   Value d = b.select(tiny_numerator, up, x);
@@ -88,7 +91,9 @@ Outcome fix_up(Builder& b, const Instruction& i) {
   const Value den_zero = is(den_size, 0), num_zero = is(num_size, 0);
   const Value den_infinite = is(den_size, kShape.infinity()), num_infinite = is(num_size, kShape.infinity());
 
-  Value d = b.lor(sign, magnitude_bits(b, quotient));
+  // The refinement of a quotient that overflows ends in NaN.
+  const Value size = b.select(is_nan(b, quotient), integer(kShape.infinity()), magnitude_bits(b, quotient));
+  Value d = b.lor(sign, size);
   const Value distance = b.sub(biased_exponent(b, num), biased_exponent(b, den));
   const Value under = b.compare(Op::slt, distance, b.u32(static_cast<uint32_t>(Division<kType>::kUnderflow)));
   d = b.select(under, sign, d);  // rounds to zero

@@ -46,12 +46,17 @@ Outcome exponential(Builder& b, const Instruction& i) {
   return {};
 }
 
-// Denormals count as zero.
-Outcome logarithm(Builder& b, const Instruction& i) {
-  const Value x = source(b, i, 0, Type::f32);
-  const Value tiny = b.compare(Op::flt, b.op(Op::fabs, x), power_of_two(b, Type::f32, -126));
-  const Value minus_infinity = b.constant(Type::f32, 0xff800000);
-  result(b, i, b.select(tiny, minus_infinity, b.op(Op::flog2, x)));
+// A denormal becomes the zero of its sign.
+Value flushed(Builder& b, Value v) {
+  const Value tiny = b.compare(Op::flt, b.op(Op::fabs, v), power_of_two(b, Type::f32, -126));
+  return b.select(tiny, b.as(Type::f32, b.land(b.as(Type::u32, v), b.u32(0x80000000))), v);
+}
+
+// The hardware's functions know no denormals, whatever the mode.
+template <Op kOp>
+Outcome of_flushed(Builder& b, const Instruction& i) {
+  const Value d = b.op(kOp, flushed(b, source(b, i, 0, Type::f32)));
+  result(b, i, kOp == Op::frcp ? flushed(b, d) : d);
   return {};
 }
 
@@ -125,19 +130,19 @@ void add_vector_float_functions(SemanticTable& t) {
   set(t, Opcode::v_fract_f16, fraction<Type::f16>);
   set(t, Opcode::v_fract_f32, fraction<Type::f32>);
   set(t, Opcode::v_fract_f64, fraction<Type::f64>);
-  set(t, Opcode::v_rcp_f32, unary<Op::frcp, Type::f32>);
-  set(t, Opcode::v_rcp_iflag_f32, unary<Op::frcp, Type::f32>);
+  set(t, Opcode::v_rcp_f32, of_flushed<Op::frcp>);
+  set(t, Opcode::v_rcp_iflag_f32, of_flushed<Op::frcp>);
   set(t, Opcode::v_rcp_f64, unary<Op::frcp, Type::f64>);
   set(t, Opcode::v_rcp_f16, through_f32<Op::frcp>);
-  set(t, Opcode::v_rsq_f32, unary<Op::frsq, Type::f32>);
+  set(t, Opcode::v_rsq_f32, of_flushed<Op::frsq>);
   set(t, Opcode::v_rsq_f64, unary<Op::frsq, Type::f64>);
   set(t, Opcode::v_rsq_f16, through_f32<Op::frsq>);
-  set(t, Opcode::v_sqrt_f32, unary<Op::fsqrt, Type::f32>);
+  set(t, Opcode::v_sqrt_f32, of_flushed<Op::fsqrt>);
   set(t, Opcode::v_sqrt_f64, unary<Op::fsqrt, Type::f64>);
   set(t, Opcode::v_sqrt_f16, through_f32<Op::fsqrt>);
   set(t, Opcode::v_exp_f32, exponential);
   set(t, Opcode::v_exp_f16, through_f32<Op::fexp2>);
-  set(t, Opcode::v_log_f32, logarithm);
+  set(t, Opcode::v_log_f32, of_flushed<Op::flog2>);
   set(t, Opcode::v_log_f16, through_f32<Op::flog2>);
   set(t, Opcode::v_sin_f32, circular<Op::fsin, Type::f32>);
   set(t, Opcode::v_sin_f16, circular<Op::fsin, Type::f16>);

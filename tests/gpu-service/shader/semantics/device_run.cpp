@@ -166,6 +166,7 @@ DeviceRun run_on_device(const vulkan::Device& device, std::span<const Instructio
   options.layout = {.wave = lanes, .subgroup = subgroup, .k = lanes / subgroup};
   options.group_size = {lanes, 1, 1};
   options.rsrc2 = (16u << 1) | (1u << 7);
+  options.rsrc1 = 0xf0u << 12 | 1u << 21;  // denormals kept, DX10 clamp
   options.host.fuses_fma = device.facts().fuses_fma;
   options.host.float16 = device.facts().float16;
   options.host.float64 = device.facts().float64;

@@ -106,6 +106,14 @@ std::vector<Instruction> random_instructions(std::mt19937& random, uint32_t per_
       for (uint32_t s = 0; s < i.source_count; ++s) usable = usable && place_source(random, i.sources[s], wave);
       // Both results in one register.
       if (i.destination2.kind == OperandKind::sgpr && i.destination.kind == OperandKind::sgpr) usable = false;
+      for (uint32_t s = 0; s < i.source_count; ++s) {
+        const OperandKind kind = i.sources[s].kind;
+        const bool constant =
+            kind == OperandKind::constant || kind == OperandKind::literal || kind == OperandKind::special;
+        // No assembler writes these: parts of constants.
+        if (constant && i.sdwa.present) usable = false;
+        if (constant && i.format == Format::vop3) i.op_select &= static_cast<uint8_t>(~(1u << s));
+      }
       if (!usable) continue;
       ++count[{i.opcode, i.format}];
       made.push_back(i);
