@@ -11,12 +11,14 @@ constexpr Type kU32 = Type::u32, kF16 = Type::f16;
 
 enum class Half : uint8_t { low, high };
 
-// A source's dword as it is. An inline float is an f16 in the low half.
-Value whole(Builder& b, const Instruction& i, uint32_t n) {
+// A source's dword as it is. Inline constants are 32 bits wide: integers sign-extended, floats in single precision,
+// or, for instructions on f16, a half in the low bits.
+Value whole(Builder& b, const Instruction& i, uint32_t n, Type type) {
   Operand plain = i.sources[n];
   plain.negate = plain.negate_high = plain.absolute = false;
-  if (plain.kind == OperandKind::constant && plain.inline_float)
+  if (type == kF16 && plain.kind == OperandKind::constant && plain.inline_float) {
     return b.zext(kU32, b.as(Type::u16, read(b, plain, kF16)));
+  }
   return read(b, plain, kU32);
 }
 
@@ -25,13 +27,13 @@ Value half_of(Builder& b, Value word, bool high) {
 }
 
 // The half that op_sel (for the low result) or op_sel_hi (for the high one) names.
-Value chosen(Builder& b, const Instruction& i, uint32_t n, Half half) {
+Value chosen(Builder& b, const Instruction& i, uint32_t n, Half half, Type type) {
   const uint8_t select = half == Half::low ? i.op_select : i.op_select_high;
-  return half_of(b, whole(b, i, n), (select >> n & 1) != 0);
+  return half_of(b, whole(b, i, n, type), (select >> n & 1) != 0);
 }
 
 Value float_half(Builder& b, const Instruction& i, uint32_t n, Half half) {
-  const Value v = b.as(kF16, chosen(b, i, n, half));
+  const Value v = b.as(kF16, chosen(b, i, n, half, kF16));
   const Operand& from = i.sources[n];
   return (half == Half::low ? from.negate : from.negate_high) ? b.op(Op::fneg, v) : v;
 }
@@ -69,7 +71,7 @@ Outcome float_fused(Builder& b, const Instruction& i) {
 
 // VOP2: no modifiers; the destination is the addend.
 Outcome float_accumulate(Builder& b, const Instruction& i) {
-  const Value x = whole(b, i, 0), y = whole(b, i, 1), z = b.vgpr(i.destination.index);
+  const Value x = whole(b, i, 0, kF16), y = whole(b, i, 1, kF16), z = b.vgpr(i.destination.index);
   auto half = [&](bool high) {
     auto part = [&](Value word) { return b.as(kF16, half_of(b, word, high)); };
     return b.as(Type::u16, b.op(Op::ffma, part(x), part(y), part(z)));
@@ -82,7 +84,7 @@ Outcome float_accumulate(Builder& b, const Instruction& i) {
 // Integers are computed in 32 bits.
 template <bool kSigned>
 Value wide_half(Builder& b, const Instruction& i, uint32_t n, Half half) {
-  const Value v = chosen(b, i, n, half);
+  const Value v = chosen(b, i, n, half, Type::u16);
   return kSigned ? b.sext(kU32, v) : b.zext(kU32, v);
 }
 
@@ -127,7 +129,7 @@ Outcome integer_multiply_add(Builder& b, const Instruction& i) {
 Value mixed(Builder& b, const Instruction& i, uint32_t n) {
   Value v;
   if ((i.op_select_high >> n & 1) != 0) {
-    const Value half = half_of(b, whole(b, i, n), (i.op_select >> n & 1) != 0);
+    const Value half = half_of(b, whole(b, i, n, kF16), (i.op_select >> n & 1) != 0);
     v = b.op(Op::f_to_f, Type::f32, {b.as(kF16, half)});
   } else {
     Operand plain = i.sources[n];
@@ -163,8 +165,8 @@ Outcome mix_half(Builder& b, const Instruction& i) {
 template <uint32_t kBits, bool kSigned, bool kAccumulate = false>
 Outcome dot(Builder& b, const Instruction& i) {
   if (i.clamp) return refuse("integer clamp");
-  const Value x = whole(b, i, 0), y = whole(b, i, 1);
-  Value sum = kAccumulate ? b.vgpr(i.destination.index) : whole(b, i, 2);
+  const Value x = whole(b, i, 0, kU32), y = whole(b, i, 1, kU32);
+  Value sum = kAccumulate ? b.vgpr(i.destination.index) : whole(b, i, 2, kU32);
   constexpr Op kField = kSigned ? Op::bitfield_s : Op::bitfield_u;
   for (uint32_t at = 0; at < 32; at += kBits) {
     const Value u = b.op(kField, x, b.u32(at), b.u32(kBits)), v = b.op(kField, y, b.u32(at), b.u32(kBits));

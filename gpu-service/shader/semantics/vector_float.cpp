@@ -51,7 +51,8 @@ Outcome multiply_add_legacy(Builder& b, const Instruction& i) {
   const Value x = source(b, i, 0, Type::f32), y = source(b, i, 1, Type::f32);
   const Value z = kAccumulate ? b.vgpr(i.destination.index, Type::f32) : source(b, i, 2, Type::f32);
   const Value whole = kFused ? b.op(Op::ffma, x, y, z) : b.op(Op::fadd, b.op(Op::fmul, x, y), z);
-  const Value without = b.op(Op::fadd, b.f32(0), z);
+  // 0 + z; drivers fold the sum to z, which differs for -0.
+  const Value without = b.select(b.compare(Op::feq, z, b.f32(0)), b.f32(0), z);
   result(b, i, b.select(either_zero(b, x, y), without, whole));
   return {};
 }

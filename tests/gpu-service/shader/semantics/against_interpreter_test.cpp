@@ -70,13 +70,15 @@ Comparison comparison_of(const Instruction& i) {
 // Where the two may differ, by mnemonic, and why.
 std::string_view known_difference(const Instruction& i) {
   const std::string_view name = mnemonic(i.opcode);
-  if (name.starts_with("v_mac_") || name.starts_with("v_mad_f32") || name.starts_with("v_mad_legacy")) {
+  if (name.starts_with("v_mac_") || name.starts_with("v_mad_f32") || name.starts_with("v_mad_legacy") ||
+      name.starts_with("v_madmk") || name.starts_with("v_madak")) {
     return "denormals are kept where the hardware flushes them";
   }
   const bool constant =
       std::ranges::any_of(i.sources, [](const Operand& o) { return o.kind == OperandKind::constant; });
   if (constant && name.find("_mul_f") != name.npos) return "llvmpipe makes zero of a constant zero times anything";
-  if (i.opcode == Opcode::v_fma_f64) return "fused in software on this device: inexact where the product underflows";
+  if (i.opcode == Opcode::v_fma_f64 || i.opcode == Opcode::v_div_fmas_f64)
+    return "fused in software on this device: inexact where the product underflows";
   if (i.opcode == Opcode::v_mad_i64_i32)
     return "the mask: bit 64 of the sum or signed overflow; the document is silent";
   if (name.starts_with("v_sin_") || name.starts_with("v_cos_")) return "an approximation with an absolute error";
