@@ -1,6 +1,8 @@
 // Opens the window when there is something to show.
 #pragma once
 
+#include <utility>
+
 #include "gpu-service/present/window_presenter.hpp"
 
 namespace orrery::present {
@@ -24,7 +26,11 @@ class LateWindowPresenter final : public Presenter {
     ORRERY_TRY(open());
     return window_->present(image, flip_index);
   }
-  std::optional<PadState> poll() override { return window_ == nullptr ? std::nullopt : window_->poll(); }
+  // Before the window is there, one state with nothing held: what an earlier life held is released.
+  std::optional<PadState> poll() override {
+    if (window_ != nullptr) return window_->poll();
+    return std::exchange(released_, true) ? std::nullopt : std::optional(PadState{});
+  }
   bool closed() const override { return window_ != nullptr && window_->closed(); }
 
  private:
@@ -33,6 +39,7 @@ class LateWindowPresenter final : public Presenter {
   DeviceHandles device_;
   std::optional<Error> no_display_;
   std::unique_ptr<Presenter> window_;
+  bool released_ = false;
 };
 
 }  // namespace orrery::present
