@@ -1,4 +1,5 @@
-// Cap'n Proto 0.9.2's headers compare `const char*` with kj::StringPtr the wrong way round for clang in C++20 and newer.
+// Cap'n Proto 0.9.2's headers compare `const char*` with kj::StringPtr the wrong way round for clang in C++20 and
+// newer.
 #pragma once
 #if defined(__clang__) && __has_include(<kj/string.h>)
 #include <kj/string.h>

@@ -29,8 +29,6 @@ class RoutineWriter {
     return result;
   }
   Id present(Id address) { return e.value(spv::OpINotEqual, e.bool_type(), {address, m.u64(0)}); }
-  // The access of `bytes` at address is aligned to `alignment` and does not leave its page.
-  Id simple(Id address, uint32_t alignment, uint32_t bytes);
 
   void escape();
   void report();
@@ -38,12 +36,8 @@ class RoutineWriter {
   void locate_atomic();
   void load(uint32_t components, uint32_t component_bytes);
   void store(uint32_t components, uint32_t component_bytes);
-  void store_byte_at(Id at, Id v);
-  using Carried = std::array<Id, 5>;
-  template <class Body>
-  Carried each_byte(uint32_t bytes, bool write, uint32_t carried, Body body);
+  void store_small(Id at, uint32_t bits, Id v);
   Id absent(Id address) { return e.value(spv::OpIEqual, e.bool_type(), {address, m.u64(0)}); }
-  Id flag(Id condition) { return e.select(u32(), condition, m.u32(1), m.u32(0)); }
   void escape_if(Id condition) {
     e.conditional(condition, 0, 0, [&]() -> Emitter::Results {
       call(Routine::escape, m.void_type(), {p[0], p[1]});
@@ -203,48 +197,14 @@ void RoutineWriter::locate_atomic() {
   e.code(spv::OpReturnValue, {at});
 }
 
-Id RoutineWriter::simple(Id address, uint32_t alignment, uint32_t bytes) {
-  const Id low = e.binary(spv::OpBitwiseAnd, narrow(address), m.u32((1u << kPageBits) - 1));
-  const Id odd = e.binary(spv::OpBitwiseAnd, low, m.u32(alignment - 1));
-  const Id aligned = e.value(spv::OpIEqual, e.bool_type(), {odd, m.u32(0)});
-  if (alignment == bytes) return aligned;
-  const Id inside = e.value(spv::OpULessThanEqual, e.bool_type(), {low, m.u32((1u << kPageBits) - bytes)});
-  return e.value(spv::OpLogicalAnd, e.bool_type(), {aligned, inside});
-}
-
-void RoutineWriter::store_byte_at(Id at, Id v) {
-  m.capability(spv::CapabilityStorageBuffer8BitAccess);
-  const Id type = m.integer(8);
+// The low 8, 16 or 32 bits of v, at a device address that is a multiple of their size.
+void RoutineWriter::store_small(Id at, uint32_t bits, Id v) {
+  if (bits == 32) return e.store_device(at, Type::u32, v);
+  m.capability(bits == 8 ? spv::CapabilityStorageBuffer8BitAccess : spv::CapabilityStorageBuffer16BitAccess);
+  const Id type = m.integer(bits);
   const Id cut = e.value(spv::OpUConvert, type, {v});
-  e.code(spv::OpStore, {e.device_pointer(at, type), cut, static_cast<uint32_t>(spv::MemoryAccessAlignedMask), 1});
-}
-
-// For each byte of the access: body(byte number, device address or 0, carried) answers the carried values of the next
-// round.
-template <class Body>
-RoutineWriter::Carried RoutineWriter::each_byte(uint32_t bytes, bool write, uint32_t carried, Body body) {
-  const Id before = e.current_label_, header = m.new_id(), first = m.new_id(), next = m.new_id(), merge = m.new_id();
-  const Id zero = m.u32(0), count = m.new_id(), following = m.new_id();
-  Carried state{}, later{};
-  for (uint32_t n = 0; n < carried; ++n) later[n] = m.new_id();
-  e.code(spv::OpBranch, {header});
-  e.label(header);
-  e.code(spv::OpPhi, {u32(), count, zero, before, following, next});
-  for (uint32_t n = 0; n < carried; ++n) state[n] = e.value(spv::OpPhi, u32(), {zero, before, later[n], next});
-  e.code(spv::OpLoopMerge, {merge, next, 0});
-  e.code(spv::OpBranch, {first});
-  e.label(first);
-  const Id at = call(write ? Routine::locate_write : Routine::locate_read, u64(),
-                     {e.value(spv::OpIAdd, u64(), {p[0], wide(count)})});
-  const Carried made = body(count, at, state);
-  for (uint32_t n = 0; n < carried; ++n) e.code(spv::OpCopyObject, {u32(), later[n], made[n]});
-  e.code(spv::OpIAdd, {u32(), following, count, m.u32(1)});
-  const Id more = e.value(spv::OpULessThan, e.bool_type(), {following, m.u32(bytes)});
-  e.code(spv::OpBranchConditional, {more, next, merge});
-  e.label(next);
-  e.code(spv::OpBranch, {header});
-  e.label(merge);
-  return later;
+  e.code(spv::OpStore,
+         {e.device_pointer(at, type), cut, static_cast<uint32_t>(spv::MemoryAccessAlignedMask), bits / 8});
 }
 
 // Straight code for any address, as a loop here costs a CPU device's compiler more than all else in a module: the
@@ -316,8 +276,9 @@ void RoutineWriter::load(uint32_t components, uint32_t component_bytes) {
   e.code(spv::OpReturnValue, {result});
 }
 
+// Like load: the dwords that the bytes touch are stored whole where they are covered whole, the odd ends of an odd
+// address as a byte and a pair of bytes. What lies on an absent page is dropped.
 void RoutineWriter::store(uint32_t components, uint32_t component_bytes) {
-  const uint32_t bytes = components * component_bytes;
   switch (components) {
     case 1:
       begin(m.void_type(), {u64(), u32(), u32()});
@@ -332,57 +293,92 @@ void RoutineWriter::store(uint32_t components, uint32_t component_bytes) {
       begin(m.void_type(), {u64(), u32(), u32(), u32(), u32(), u32()});
       break;
   }
-  auto direct = [&](Id at) {
-    e.conditional(present(at), 0, 0, [&]() -> Emitter::Results {
-      if (component_bytes == 1) {
-        store_byte_at(at, p[2]);
-      } else if (component_bytes == 2) {
-        m.capability(spv::CapabilityStorageBuffer16BitAccess);
-        const Id type = m.integer(16);
-        const Id cut = e.value(spv::OpUConvert, type, {p[2]});
-        e.code(spv::OpStore, {e.device_pointer(at, type), cut, static_cast<uint32_t>(spv::MemoryAccessAlignedMask), 2});
-      } else {
-        for (uint32_t n = 0; n < components; ++n) e.store_device(add64(at, n * 4), Type::u32, p[2 + n]);
-      }
+  const Id boolean = e.bool_type();
+  const Id first = call(Routine::locate_write, u64(), {p[0]});
+  auto store_if = [&](Id condition, Id at, uint32_t bits, Id v) {
+    e.conditional(condition, 0, 0, [&]() -> Emitter::Results {
+      store_small(at, bits, v);
       return {};
     });
   };
-  if (bytes == 1) {
-    const Id at = call(Routine::locate_write, u64(), {p[0]});
-    direct(at);
-    escape_if(absent(at));
+  if (component_bytes == 1) {
+    store_if(present(first), first, 8, p[2]);
+    escape_if(absent(first));
     e.code(spv::OpReturn, {});
     return;
   }
-  const Id aligned = simple(p[0], component_bytes, bytes);
-  const Id fast = m.new_id(), slow = m.new_id(), merge = m.new_id();
-  e.code(spv::OpSelectionMerge, {merge, 0});
-  e.code(spv::OpBranchConditional, {aligned, fast, slow});
-  e.label(fast);
-  const Id at = call(Routine::locate_write, u64(), {p[0]});
-  direct(at);
-  const Id quick_missed = flag(absent(at));
-  const Id fast_end = e.current_label_;
-  e.code(spv::OpBranch, {merge});
-  e.label(slow);
-  const Id slow_missed = each_byte(bytes, true, 1, [&](Id n, Id where, const Carried& state) {
-    const Id word = e.binary(spv::OpShiftRightLogical, n, m.u32(2));
-    Id data = p[2];
-    for (uint32_t c = 1; c < components; ++c) {
-      data = e.select(u32(), e.value(spv::OpIEqual, e.bool_type(), {word, m.u32(c)}), p[2 + c], data);
-    }
-    const Id shift = e.binary(spv::OpShiftLeftLogical, e.binary(spv::OpBitwiseAnd, n, m.u32(3)), m.u32(3));
-    e.conditional(present(where), 0, 0, [&]() -> Emitter::Results {
-      store_byte_at(where, e.binary(spv::OpShiftRightLogical, data, shift));
-      return {};
-    });
-    return Carried{e.binary(spv::OpBitwiseOr, state[0], flag(absent(where)))};
+  const uint32_t bytes = components * component_bytes;
+  constexpr uint32_t kPage = 1u << kPageBits;
+  const Id odd = e.binary(spv::OpBitwiseAnd, narrow(p[0]), m.u32(3));
+  const Id in_page = e.binary(spv::OpBitwiseAnd, narrow(p[0]), m.u32(kPage - 1));
+  const Id crosses = e.value(spv::OpUGreaterThan, boolean, {in_page, m.u32(kPage - bytes)});
+  const Id second = e.conditional(crosses, u64(), 1, [&]() -> Emitter::Results {
+    const Id start = e.value(spv::OpBitwiseAnd, u64(), {p[0], m.u64(~uint64_t{kPage - 1})});
+    return {call(Routine::locate_write, u64(), {add64(start, kPage)})};
   })[0];
-  const Id slow_end = e.current_label_;
-  e.code(spv::OpBranch, {merge});
-  e.label(merge);
-  const Id missed = e.value(spv::OpPhi, u32(), {quick_missed, fast_end, slow_missed, slow_end});
-  escape_if(e.value(spv::OpINotEqual, e.bool_type(), {missed, m.u32(0)}));
+  // Device address of the byte `offset` behind the first, 0: absent.
+  auto place = [&](Id offset) {
+    const Id at = e.binary(spv::OpIAdd, in_page, offset);
+    const Id beyond = e.value(spv::OpUGreaterThanEqual, boolean, {at, m.u32(kPage)});
+    const Id base = e.select(u64(), beyond, second, first);
+    const Id rest = wide(e.binary(spv::OpBitwiseAnd, at, m.u32(kPage - 1)));
+    const Id there = e.select(u64(), beyond, e.value(spv::OpIAdd, u64(), {second, rest}),
+                              e.value(spv::OpIAdd, u64(), {first, wide(offset)}));
+    return e.select(u64(), present(base), there, m.u64(0));
+  };
+  auto both = [&](Id a, Id b) { return e.value(spv::OpLogicalAnd, boolean, {a, b}); };
+  auto equal = [&](Id a, uint32_t b) { return e.value(spv::OpIEqual, boolean, {a, m.u32(b)}); };
+  auto shifted = [&](Id v, Id count) { return e.binary(spv::OpShiftRightLogical, v, count); };
+  const Id odd_bit = e.value(spv::OpINotEqual, boolean, {e.binary(spv::OpBitwiseAnd, odd, m.u32(1)), m.u32(0)});
+  if (component_bytes == 2) {
+    // An even address holds the pair; an odd one two bytes, the second perhaps on the next page.
+    store_if(both(present(first), e.value(spv::OpLogicalNot, boolean, {odd_bit})), first, 16, p[2]);
+    store_if(both(present(first), odd_bit), first, 8, p[2]);
+    const Id other = place(m.u32(1));
+    store_if(both(present(other), odd_bit), other, 8, shifted(p[2], m.u32(8)));
+    escape_if(e.value(spv::OpLogicalOr, boolean, {absent(first), absent(other)}));
+    e.code(spv::OpReturn, {});
+    return;
+  }
+  const Id whole = equal(odd, 0);
+  const Id lead =
+      e.binary(spv::OpBitwiseAnd, e.binary(spv::OpISub, m.u32(4), odd), m.u32(3));  // bytes of the first dword
+  const Id shift = e.binary(spv::OpShiftLeftLogical, lead, m.u32(3));
+  const Id back = e.binary(spv::OpBitwiseAnd, e.binary(spv::OpISub, m.u32(32), shift), m.u32(31));
+  Id missed = absent(first);
+  // Dwords at multiples of four: from the address itself, or from the first multiple behind it.
+  for (uint32_t n = 0; n < components; ++n) {
+    const Id at = place(e.binary(spv::OpIAdd, lead, m.u32(4 * n)));
+    Id data = p[2 + n], wanted = present(at);
+    if (n + 1 < components) {
+      const Id joined =
+          e.binary(spv::OpBitwiseOr, shifted(p[2 + n], shift), e.binary(spv::OpShiftLeftLogical, p[3 + n], back));
+      data = e.select(u32(), whole, data, joined);
+      missed = e.value(spv::OpLogicalOr, boolean, {missed, absent(at)});
+    } else {
+      wanted = both(wanted, whole);
+      missed = e.value(spv::OpLogicalOr, boolean, {missed, both(whole, absent(at))});
+    }
+    store_if(wanted, at, 32, data);
+  }
+  // The ends of an odd address: `lead` bytes in front, 4 - lead behind, each as a byte, a pair, or both.
+  const Id there = present(first);
+  store_if(both(there, odd_bit), first, 8, p[2]);
+  const Id pair_at = e.binary(spv::OpBitwiseAnd, odd, m.u32(1));  // the pair follows the byte
+  const Id has_pair =
+      both(e.value(spv::OpLogicalNot, boolean, {whole}), e.value(spv::OpULessThanEqual, boolean, {odd, m.u32(2)}));
+  store_if(both(there, has_pair), e.value(spv::OpIAdd, u64(), {first, wide(pair_at)}), 16,
+           shifted(p[2], e.binary(spv::OpShiftLeftLogical, pair_at, m.u32(3))));
+  const Id last = p[1 + components];
+  const Id behind = place(e.binary(spv::OpIAdd, lead, m.u32(4 * components - 4)));
+  const Id tail = shifted(last, shift);  // the bytes that are left, from the low end
+  const Id tail_pair = e.value(spv::OpUGreaterThanEqual, boolean, {odd, m.u32(2)});
+  store_if(both(present(behind), tail_pair), behind, 16, tail);
+  const Id skip = e.select(u32(), tail_pair, m.u32(2), m.u32(0));
+  store_if(both(present(behind), odd_bit), e.value(spv::OpIAdd, u64(), {behind, wide(skip)}), 8,
+           shifted(tail, e.binary(spv::OpShiftLeftLogical, skip, m.u32(3))));
+  const Id behind_gone = both(e.value(spv::OpLogicalNot, boolean, {whole}), absent(behind));
+  escape_if(e.value(spv::OpLogicalOr, boolean, {missed, behind_gone}));
   e.code(spv::OpReturn, {});
 }
 
