@@ -17,6 +17,7 @@ _kernel(nbody)
 _kernel(mandelbrot)
 _kernel(collatz)
 _kernel(ptrtable STANDARD CL2.0)
+_kernel(unaligned)
 # Kernels of the next step: scan, sorting, scratch memory, calls, wide and narrow types.
 _kernel(bound_records SGPRS "descriptor descriptor descriptor f32")
 _kernel(bound_table SGPRS "pointer")
