@@ -65,7 +65,8 @@ using OpenDevice = std::function<Result<std::string>(const RunOptions&)>;
 Result<GuestHello> greet_guest(const ControlSocket& socket, const OpenDevice& open_device, int timeout_ms);
 Result<GuestHello> greet_guest(const ControlSocket& socket, const std::string& device_name, int timeout_ms);
 
-// Identifies this build in the handshake.
+// Identifies this build in the handshake: the commit it was configured at, else the version. Builds that differ and
+// speak the same protocol only log a warning.
 std::string build_id();
 
 }  // namespace orrery::protocol

@@ -7,6 +7,7 @@
 
 #include "protocol/control_socket.hpp"
 #include "protocol/messages.capnp.h"
+#include "shared/log.hpp"
 
 namespace orrery::protocol {
 namespace {
@@ -55,6 +56,10 @@ Result<void> with_hello(const Packet& packet, Body body) {
       return fail(ExitCode::protocol_mismatch,
                   "this program (build {}) speaks protocol {}, the other (build {}) speaks {}; rebuild both",
                   build_id(), wire::PROTOCOL_VERSION, hello.getBuildId().cStr(), hello.getVersion());
+    }
+    if (hello.getBuildId() != kj::StringPtr(build_id().c_str())) {
+      log::warn("this program is build {}, the other build {}; both speak protocol {}", build_id(),
+                hello.getBuildId().cStr(), wire::PROTOCOL_VERSION);
     }
     return body(hello);
   } catch (const kj::Exception& error) {

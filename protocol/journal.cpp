@@ -1,6 +1,7 @@
 #include "protocol/journal.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "shared/quantity.hpp"
@@ -9,6 +10,12 @@ namespace orrery::protocol {
 namespace {
 
 JournalEntry& slot(JournalEntry* entries, uint64_t sequence) { return entries[sequence % kJournalEntries]; }
+
+// One read of a plain field that the other process may change at any time.
+template <class T>
+T load_once(T& field) {
+  return std::atomic_ref(field).load(std::memory_order_relaxed);
+}
 
 // A body starts at a multiple of this, so that its structures are aligned.
 constexpr uint64_t kBodyAlign = 16;
@@ -58,7 +65,7 @@ uint64_t JournalWriter::reclaim() {
     ++oldest_;
     // Our own entries were written by us alone, but the page is shared: never let it move the tail backwards or past
     // the head.
-    body_tail_ = std::clamp(entry.body_position + entry.body_size, body_tail_, body_head_);
+    body_tail_ = std::clamp(load_once(entry.body_position) + load_once(entry.body_size), body_tail_, body_head_);
   }
   if (oldest_ == next_) body_tail_ = body_head_;
   uint64_t open = 0;
@@ -80,11 +87,12 @@ JournalReader::JournalReader(std::span<std::byte> entries, std::span<std::byte> 
       body_capacity_(bodies.size()) {}
 
 Result<EntryCopy> JournalReader::read(uint64_t sequence) const {
-  const JournalEntry& entry = slot(entries_, sequence);
+  JournalEntry& entry = slot(entries_, sequence);
   const uint32_t state = entry.state.load(std::memory_order_acquire);
   // One read of each field: the guest process could change them between a check and a use.
-  const uint64_t found = entry.sequence, position = entry.body_position, size = entry.body_size;
-  const uint32_t kind = entry.kind, queue = entry.queue;
+  const uint64_t found = load_once(entry.sequence), position = load_once(entry.body_position);
+  const uint64_t size = load_once(entry.body_size), guest_time_ns = load_once(entry.guest_time_ns);
+  const uint32_t kind = load_once(entry.kind), queue = load_once(entry.queue);
   if (state != static_cast<uint32_t>(EntryState::submitted) || found != sequence) {
     return fail(ExitCode::protocol_mismatch, "journal entry {} is not submitted (state {}, holds sequence {})",
                 sequence, state, found);
@@ -99,7 +107,7 @@ Result<EntryCopy> JournalReader::read(uint64_t sequence) const {
   copy.kind = static_cast<EntryKind>(kind);
   copy.sequence = sequence;
   copy.queue = queue;
-  copy.guest_time_ns = entry.guest_time_ns;
+  copy.guest_time_ns = guest_time_ns;
   copy.body.assign(bodies_ + at, bodies_ + at + size);
   return copy;
 }
@@ -108,7 +116,7 @@ std::vector<uint64_t> JournalReader::open_entries() const {
   std::vector<uint64_t> open;
   for (uint32_t i = 0; i < kJournalEntries; ++i) {
     if (entries_[i].state.load(std::memory_order_acquire) == static_cast<uint32_t>(EntryState::submitted)) {
-      open.push_back(entries_[i].sequence);
+      open.push_back(load_once(entries_[i].sequence));
     }
   }
   std::sort(open.begin(), open.end());

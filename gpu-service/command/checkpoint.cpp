@@ -10,8 +10,10 @@ void CheckpointStore::restore(protocol::RegisterBanks& banks, uint64_t first_ope
   if (generation == 0) return;
   uint64_t slot = generation % 2;
   // The last life may have saved a submission and died before it was marked retired: then it runs again from the banks
-  // before it.
+  // before it. The other slot becomes the newest, so that the next save overwrites this one, not the banks that a third
+  // life may need.
   if (first_open != 0 && shared_->sequence[slot] >= first_open) {
+    shared_->generation.store(generation - 1, std::memory_order_release);
     if (generation == 1) return;
     slot ^= 1;
   }

@@ -119,14 +119,19 @@ Result<void> Processor::retire(Queue& queue) {
 Result<bool> Processor::poll_wait(Queue& queue) {
   const Wait& wait = *queue.wait;
   const auto& memory = machine_->parts.memory;
+  // The label may have moved or gone.
+  if (memory.stale()) ORRERY_TRY(machine_->acquire());
   uint64_t value = 0;
+  // A label that is not mapped satisfies nothing; it is reported with the other waits.
   if (wait.bytes == 4) {
-    auto dword = memory.read_u32(wait.address);
-    if (dword) value = *dword;
-  } else if (auto qword = memory.read_u64(wait.address); qword) {
+    const auto dword = memory.read_u32(wait.address);
+    if (!dword) return false;
+    value = *dword;
+  } else {
+    const auto qword = memory.read_u64(wait.address);
+    if (!qword) return false;
     value = *qword;
   }
-  // A label that was unmapped meanwhile can't be satisfied by anyone; it is reported with the other waits.
   if (!compare(wait.compare, value & wait.mask, wait.reference)) return false;
   queue.wait.reset();
   ORRERY_TRY(machine_->acquire());

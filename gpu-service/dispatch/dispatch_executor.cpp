@@ -78,8 +78,10 @@ Result<std::unique_ptr<DispatchExecutor>> DispatchExecutor::create(const vulkan:
 
 DispatchExecutor::DispatchExecutor(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
+bool DispatchExecutor::given_up() const { return state_->lost && state_->batches.stuck(std::chrono::seconds(1)); }
+
 DispatchExecutor::~DispatchExecutor() {
-  if (!state_->lost || !state_->batches.stuck(std::chrono::seconds(1))) return;
+  if (!given_up()) return;
   // A program that never ends holds the device; waiting for it here would hold this process too.
   log::error("the device is left as it is: work on it does not end");
   state_->device.abandon();

@@ -49,9 +49,11 @@ class DispatchExecutor final : public Executor {
   // With another translator: for tests.
   static Result<std::unique_ptr<DispatchExecutor>> create(const vulkan::Device& device, memory::GuestMemory& memory,
                                                           const ExecutorOptions& options, Translator translator);
-  // When the device was given up because its work does not end, nothing of it is destroyed, and the arena must stay
-  // mapped: the process should end by _exit.
+  // When the device was given up because its work does not end, nothing of it is destroyed.
   ~DispatchExecutor() override;
+  // The device was lost and still works on something; asking takes up to a second. Then the arena must stay mapped, and
+  // whatever waits for the device would wait for ever: the process must end by _exit.
+  bool given_up() const;
 
   // A program's refusals come back once per program and translation; later dispatches of it answer one line each.
   std::vector<Refusal> dispatch(const DispatchState& state) override;

@@ -40,7 +40,7 @@ GuestMemory::GuestMemory(std::span<std::byte> arena, protocol::AddressMapReader 
     : arena_(arena), map_(std::move(map)) {}
 
 Result<void> GuestMemory::refresh() {
-  if (version_ != 0 && map_.version() == version_) return {};
+  if (!stale()) return {};
   uint64_t version = 0;
   auto snapshot = map_.snapshot(&version);
   if (!snapshot) return forward(std::move(snapshot), "reading the address map");

@@ -30,6 +30,8 @@ class GuestMemory {
 
   // Takes the newest map. Called at acquire points (start of a submission, a map-changed message).
   Result<void> refresh();
+  // The guest process has published a newer map. One load: cheap enough to ask at every poll.
+  bool stale() const { return version_ == 0 || map_.version() != version_; }
   uint64_t version() const { return version_; }
   std::span<const protocol::MapEntry> entries() const { return entries_; }
 

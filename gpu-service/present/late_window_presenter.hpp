@@ -16,8 +16,11 @@ class LateWindowPresenter final : public Presenter {
   Result<void> open() {
     if (window_ != nullptr) return {};
     if (no_display_) return std::unexpected(*no_display_);
-    auto window = make_window_presenter(options_, std::move(keeper_), device_);
-    if (!window) return std::unexpected(std::move(window.error()));
+    auto window = make_window_presenter(options_, keeper_, device_);
+    if (!window) {
+      no_display_ = std::move(window.error());  // it is not tried again
+      return std::unexpected(*no_display_);
+    }
     window_ = std::move(*window);
     return {};
   }

@@ -57,7 +57,6 @@ struct DeviceHandles {
 class Presenter {
  public:
   virtual ~Presenter() = default;
-  // Error usage: this frame was not shown or kept, the next may be; any other ends this life of the service.
   // Shows one frame (and keeps it when the options say so). flip_index names the kept file: frame-000042.png.
   // Error usage: the frame could not be kept (disk full, ...), the next may be; any other: this life can't show frames.
   virtual Result<void> present(const Image& image, uint64_t flip_index) = 0;
@@ -66,8 +65,8 @@ class Presenter {
   virtual bool closed() const = 0;
 };
 
-// Initialises the window system; answers the Vulkan instance extensions it needs. Error (usage) when no display can be
-// opened.
+// Initialises the window system; answers the Vulkan instance extensions it needs. Error (no_display) when no display
+// can be opened.
 Result<std::vector<std::string>> window_instance_extensions();
 // headless: only keeps frames. Otherwise a window on the device, opened when the first frame comes (at once where an
 // earlier life had one): a title that shows nothing needs no display. `no_display` says why there can be none.

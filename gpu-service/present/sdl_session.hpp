@@ -5,7 +5,7 @@
 
 namespace orrery::present {
 
-// Once per process; later calls do nothing. Error (usage): no display can be opened; it suggests --headless.
+// Once per process; later calls do nothing. Error (no_display): no display can be opened; it suggests --headless.
 Result<void> start_sdl();
 
 }  // namespace orrery::present

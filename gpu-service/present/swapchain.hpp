@@ -13,7 +13,7 @@ namespace orrery::present {
 
 class Swapchain {
  public:
-  // Takes the surface over. Error (usage) when the device can't show anything there.
+  // Takes the surface over. Error (no_display) when the device can't show anything there.
   static Result<std::unique_ptr<Swapchain>> create(const DeviceHandles& device, VkSurfaceKHR surface);
   ~Swapchain();
   Swapchain(const Swapchain&) = delete;

@@ -31,7 +31,7 @@ Result<void> Swapchain::choose_format() {
   ORRERY_TRY(checked(vkGetPhysicalDeviceSurfaceCapabilitiesKHR(physical_, surface_, &capabilities),
                      "vkGetPhysicalDeviceSurfaceCapabilitiesKHR"));
   if (supported == VK_FALSE || (capabilities.supportedUsageFlags & VK_IMAGE_USAGE_TRANSFER_DST_BIT) == 0) {
-    return fail(ExitCode::usage,
+    return fail(ExitCode::no_display,
                 "this Vulkan device can't show pictures in a window of this display; use --headless or "
                 "another device (`orrery devices`)");
   }
@@ -54,7 +54,7 @@ Result<void> Swapchain::choose_format() {
     break;
   }
   if (format_.format == VK_FORMAT_UNDEFINED) {
-    return fail(ExitCode::usage, "the window offers no format of 8 bits a channel; use --headless");
+    return fail(ExitCode::no_display, "the window offers no format of 8 bits a channel; use --headless");
   }
   const bool encodes = format_.format == VK_FORMAT_B8G8R8A8_SRGB || format_.format == VK_FORMAT_R8G8B8A8_SRGB;
   picture_ =

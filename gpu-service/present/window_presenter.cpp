@@ -19,8 +19,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-// A title that shows no frame gets its (empty) window after this long.
-constexpr auto kShowAnyway = 1s;
 constexpr auto kTitleEvery = 1s;
 constexpr int kFirstWidth = 1280, kFirstHeight = 720;
 
@@ -57,7 +55,7 @@ class WindowPresenter final : public Presenter {
   PadInput pad_;
   std::optional<Image> last_;
   bool shown_ = false, full_screen_ = false, closed_ = false, redraw_ = false;
-  Clock::time_point opened_ = Clock::now(), titled_ = Clock::now();
+  Clock::time_point titled_ = Clock::now();
   uint32_t frames_ = 0;  // since the title was set
   std::string note_;     // shown in the title bar once
 };
@@ -69,7 +67,7 @@ Result<void> WindowPresenter::open(const DeviceHandles& device) {
   VkSurfaceKHR surface = VK_NULL_HANDLE;
   if (window_ == nullptr ||
       SDL_Vulkan_CreateSurface(window_, static_cast<VkInstance>(device.instance), &surface) != SDL_TRUE) {
-    return fail(ExitCode::usage, "no window can be opened ({}); use --headless", SDL_GetError());
+    return fail(ExitCode::no_display, "no window can be opened ({}); use --headless", SDL_GetError());
   }
   auto swapchain = Swapchain::create(device, surface);
   if (!swapchain) return forward(std::move(swapchain), "opening the window");
@@ -134,7 +132,6 @@ Result<void> WindowPresenter::present(const Image& image, uint64_t flip_index) {
 std::optional<PadState> WindowPresenter::poll() {
   SDL_Event event;
   while (SDL_PollEvent(&event) != 0) on_event(event);
-  if (!shown_ && Clock::now() - opened_ > kShowAnyway) show_window(nullptr);
   if (redraw_) {
     redraw_ = false;
     const auto [width, height] = drawable();

@@ -7,6 +7,7 @@
 
 namespace orrery::present {
 
+// Error no_display: no window can be opened, or the device can't show anything in it.
 Result<std::unique_ptr<Presenter>> make_window_presenter(const PresenterOptions& options, FrameKeeper keeper,
                                                          const DeviceHandles& device);
 

@@ -11,7 +11,12 @@ Result<void> JournalFeed::take(uint64_t sequence) {
 }
 
 Result<void> JournalFeed::take_open(uint32_t life) {
-  for (const uint64_t sequence : journal_.open_entries()) {
+  const auto seen = scan_();
+  if (seen.empty()) return {};
+  // A walk may pass an entry's slot before it is appended and still find later ones. Appends are ordered: once an entry
+  // was seen, a second walk finds all before it.
+  for (const uint64_t sequence : scan_()) {
+    if (sequence > seen.back()) break;
     ORRERY_TRY(take(sequence));
     if (life > 1) replayed_.insert(sequence);
   }
@@ -20,7 +25,8 @@ Result<void> JournalFeed::take_open(uint32_t life) {
 
 Result<void> JournalFeed::announced(uint64_t sequence) {
   if (next_ == 0) {
-    for (const uint64_t open : journal_.open_entries()) {
+    // Announced after it was appended, so a walk finds all up to it.
+    for (const uint64_t open : scan_()) {
       if (open <= sequence) ORRERY_TRY(take(open));
     }
     return {};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <set>
 
 #include "protocol/journal.hpp"
@@ -11,8 +12,13 @@ namespace orrery::service {
 
 class JournalFeed {
  public:
-  explicit JournalFeed(protocol::JournalReader& journal) : journal_(journal) {}
-  // Takes everything open. Called once, before any message is read.
+  // Answers the open entries it saw in one walk over the journal; entries may be appended meanwhile.
+  using Scan = std::function<std::vector<uint64_t>()>;
+  explicit JournalFeed(protocol::JournalReader& journal)
+      : JournalFeed(journal, [&journal] { return journal.open_entries(); }) {}
+  JournalFeed(protocol::JournalReader& journal, Scan scan) : journal_(journal), scan_(std::move(scan)) {}
+  // Takes what is open: whole up to some sequence, nothing behind it. Called once, before any message is read; what was
+  // appended meanwhile comes by its submit message.
   Result<void> take_open(uint32_t life);
   // A submit message: takes everything up to it. Messages for entries already taken mean nothing.
   Result<void> announced(uint64_t sequence);
@@ -30,6 +36,7 @@ class JournalFeed {
   Result<void> take(uint64_t sequence);
 
   protocol::JournalReader& journal_;
+  Scan scan_;
   std::deque<protocol::EntryCopy> waiting_;
   std::set<uint64_t> replayed_;
   uint64_t next_ = 0;  // 0: nothing taken yet

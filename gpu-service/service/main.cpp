@@ -12,16 +12,8 @@ int main(int argc, char** argv) {
   if (parsed.exit) return *parsed.exit;
   start_log("gpu");
   try {
-    const auto ended =
-        parsed.options.list_devices ? service::print_devices(parsed.options) : service::start(parsed.options);
-    if (ended) return 0;
-    // The guest process's end is no news of ours.
-    if (ended.error().code == ExitCode::peer_gone) {
-      log::info("{}", ended.error().describe());
-    } else {
-      std::fprintf(stderr, "orrery-gpu: %s\n", ended.error().describe().c_str());
-    }
-    return static_cast<int>(ended.error().code);
+    return service::tell_end(parsed.options.list_devices ? service::print_devices(parsed.options)
+                                                         : service::start(parsed.options));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "orrery-gpu: %s\n", error.what());
     return static_cast<int>(ExitCode::internal);

@@ -13,12 +13,15 @@ ParsedOptions parse_options(int argc, char** argv) {
   auto* gpu = app.add_option("--gpu", options.gpu, "number of the Vulkan device (see --list-devices)");
   app.add_flag("--cpu", options.cpu, "use the software Vulkan device")->excludes(gpu);
   app.add_flag("--validation", options.validation, "load the Vulkan validation layer and log its messages");
+  app.add_option("--patience", options.patience,
+                 "seconds that one batch of GPU work may take before the device is given up (default 300)")
+      ->check(CLI::Range(1u, 86400u));
   auto* list = app.add_flag("--list-devices", options.list_devices, "list the Vulkan devices and end");
   app.add_flag("--json", options.json, "with --list-devices: as JSON")->needs(list);
   app.footer(
       "Exit status: 0 the guest process asked for the end; 64 usage; 70 no Vulkan device; 72 the two programs do not "
       "fit;\n"
-      "73 internal; 74 the guest process is gone; 75 the device or its driver failed.");
+      "73 internal; 74 the guest process is gone; 75 the device or its driver failed; 76 no window can be opened.");
   try {
     app.parse(argc, argv);
     if (!options.list_devices && options.control_fd < 0) {

@@ -11,6 +11,7 @@ namespace orrery::service {
 struct Options {
   int control_fd = -1;
   std::optional<uint32_t> gpu;  // index of the Vulkan device
+  uint32_t patience = 300;      // seconds for one batch of GPU work
   bool cpu = false;             // the software device
   bool validation = false;
   bool list_devices = false;

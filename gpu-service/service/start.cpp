@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <cstdio>
 
@@ -79,7 +80,8 @@ Result<void> start(const Options& options) {
   memory::GuestMemory memory(
       arena->bytes(), protocol::AddressMapReader(segment->part(protocol::PartName::address_map), hello->arena_size));
   ORRERY_TRY(memory.refresh());
-  auto executor = dispatch::DispatchExecutor::create(*device, memory);
+  auto executor =
+      dispatch::DispatchExecutor::create(*device, memory, {.patience = std::chrono::seconds(options.patience)});
   if (!executor) return forward(std::move(executor), "preparing the device");
   auto* window = reinterpret_cast<protocol::WindowState*>(segment->part(protocol::PartName::window).data());
   auto presenter = present::make_presenter({hello->options, window, segment->part(protocol::PartName::window_pixels)},
@@ -90,10 +92,28 @@ Result<void> start(const Options& options) {
                    !hello->options.headless, [&] { return (*watch)->guest_gone(); },
                    [&] { return (*watch)->asked_to_end(); }, [&] { return (*executor)->counters().escapes; }});
   auto ended = service.run();
+  if ((*executor)->given_up()) {
+    // The device may still write to the arena, and every destructor from here on would wait for it.
+    log::error("work on the device does not end: ending at once");
+    const int status = tell_end(ended);
+    std::fflush(nullptr);
+    _exit(status);
+  }
   if (const auto messages = device->instance().validation_messages(); messages != 0) {
     log::warn("{} validation messages", messages);
   }
   return ended;
+}
+
+int tell_end(const Result<void>& ended) {
+  if (ended) return 0;
+  // The guest process's end is no news of ours.
+  if (ended.error().code == ExitCode::peer_gone) {
+    log::info("{}", ended.error().describe());
+  } else {
+    std::fprintf(stderr, "orrery-gpu: %s\n", ended.error().describe().c_str());
+  }
+  return static_cast<int>(ended.error().code);
 }
 
 Result<void> print_devices(const Options& options) {

@@ -1,3 +1,5 @@
+#include <capnp/message.h>
+#include <capnp/serialize.h>
 #include <gtest/gtest.h>
 #include <cstring>
 #include <random>
@@ -5,11 +7,25 @@
 
 #include "protocol/control_segment.hpp"
 #include "protocol/control_socket.hpp"
+#include "protocol/messages.capnp.h"
 
 namespace orrery::protocol {
 namespace {
 
 constexpr Bytes kArena{1 << 20};
+
+// A greeting without parts, as another build might send it.
+std::vector<std::byte> greeting_of(uint32_t version, const char* build) {
+  capnp::MallocMessageBuilder message;
+  auto hello = message.initRoot<wire::Hello>();
+  hello.setVersion(version);
+  hello.setBuildId(build);
+  hello.setDeviceName("their device");
+  const auto words = capnp::messageToFlatArray(message);
+  const auto bytes = words.asBytes();
+  const auto* begin = reinterpret_cast<const std::byte*>(bytes.begin());
+  return {begin, begin + bytes.size()};
+}
 
 TEST(ControlSegment, a_view_sees_what_the_owner_wrote_in_each_part) {
   auto segment = ControlSegment::create();
@@ -92,6 +108,52 @@ TEST(Handshake, random_bytes_for_a_greeting_are_an_error) {
     ASSERT_FALSE(hello);
     EXPECT_EQ(hello.error().code, ExitCode::protocol_mismatch) << hello.error().describe();
   }
+}
+
+TEST(Handshake, another_protocol_version_is_a_mismatch_that_names_both) {
+  auto segment = ControlSegment::create();
+  auto arena = make_memory_file("arena", kArena);
+  ASSERT_TRUE(segment && arena);
+  const uint32_t theirs = wire::PROTOCOL_VERSION + 41;
+  const auto named = [&](const Error& error) {
+    const std::string text = error.describe();
+    EXPECT_EQ(error.code, ExitCode::protocol_mismatch);
+    for (const std::string& part :
+         {fmt::format("(build {}) speaks protocol {},", build_id(), static_cast<uint32_t>(wire::PROTOCOL_VERSION)),
+          fmt::format("the other (build other-build) speaks {};", theirs)}) {
+      EXPECT_NE(text.find(part), std::string::npos) << text;
+    }
+  };
+  auto ends = ControlSocket::pair();
+  ASSERT_TRUE(ends);
+  const int fds[] = {arena->get(), segment->fd().get()};
+  ASSERT_TRUE(ends->first.send(greeting_of(theirs, "other-build"), fds));
+  auto hello = greet_guest(ends->second, "device", 5000);
+  ASSERT_FALSE(hello);
+  named(hello.error());
+
+  auto others = ControlSocket::pair();
+  ASSERT_TRUE(others);
+  ASSERT_TRUE(others->second.send(greeting_of(theirs, "other-build")));
+  auto answer = greet_service(others->first, *arena, kArena, *segment, 1, {}, 5000);
+  ASSERT_FALSE(answer);
+  named(answer.error());
+}
+
+TEST(Handshake, another_build_of_the_same_protocol_is_welcome) {
+  auto segment = ControlSegment::create();
+  auto arena = make_memory_file("arena", kArena);
+  auto ends = ControlSocket::pair();
+  ASSERT_TRUE(segment && arena && ends);
+  ASSERT_TRUE(ends->second.send(greeting_of(wire::PROTOCOL_VERSION, "other-build")));
+  auto answer = greet_service(ends->first, *arena, kArena, *segment, 1, {}, 5000);
+  ASSERT_TRUE(answer) << answer.error().describe();
+  EXPECT_EQ(*answer, "their device");
+}
+
+TEST(Handshake, a_build_has_a_name) {
+  EXPECT_FALSE(build_id().empty());
+  EXPECT_NE(build_id(), "unversioned");
 }
 
 }  // namespace

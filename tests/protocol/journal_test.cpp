@@ -1,7 +1,9 @@
 #include "protocol/journal.hpp"
 
 #include <gtest/gtest.h>
+#include <atomic>
 #include <random>
+#include <thread>
 
 namespace orrery::protocol {
 namespace {
@@ -98,6 +100,30 @@ TEST(Journal, a_damaged_entry_is_an_error_and_never_a_stray_read) {
     }
   }
   EXPECT_GT(errors, 100u);
+}
+
+TEST(Journal, an_entry_that_changes_while_it_is_read_never_leads_out_of_the_bodies) {
+  JournalMemory memory(4096);
+  JournalWriter writer(memory.entry_bytes(), memory.body_bytes());
+  JournalReader reader(memory.entry_bytes(), memory.body_bytes());
+  ASSERT_TRUE(append(writer, std::vector<std::byte>(64)));
+  auto& entry = reinterpret_cast<JournalEntry*>(memory.entry_bytes().data())[1];
+  std::atomic<bool> end{false};
+  std::thread other([&] {
+    for (uint64_t i = 0; !end.load(std::memory_order_relaxed); ++i) {
+      std::atomic_ref(entry.body_size).store(i % 2 == 0 ? 64 : 1ull << 40, std::memory_order_relaxed);
+      std::atomic_ref(entry.body_position).store(i % 3 == 0 ? 0 : ~0ull, std::memory_order_relaxed);
+    }
+  });
+  for (int i = 0; i < 20000; ++i) {
+    if (const auto copy = reader.read(1)) {
+      EXPECT_EQ(copy->body.size(), 64u);
+    } else {
+      EXPECT_EQ(copy.error().code, ExitCode::protocol_mismatch);
+    }
+  }
+  end = true;
+  other.join();
 }
 
 }  // namespace

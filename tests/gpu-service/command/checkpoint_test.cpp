@@ -33,12 +33,12 @@ TEST(Checkpoints, a_submission_saved_but_not_marked_retired_runs_again_from_the_
     Bench bench(map(), kDataSize, saved);
     for (uint32_t i = 1; i <= 5; ++i) bench.run({0xc0017600, 0x10, i});
   }
+  Bench marked(map(), kDataSize, saved);
+  marked.processor.restore(0, 6);
+  EXPECT_EQ(marked.processor.registers(0)->sh[0x10], 5u);
   Bench bench(map(), kDataSize, saved);
   bench.processor.restore(0, 5);
   EXPECT_EQ(bench.processor.registers(0)->sh[0x10], 4u);
-  Bench first(map(), kDataSize, saved);
-  first.processor.restore(0, 6);
-  EXPECT_EQ(first.processor.registers(0)->sh[0x10], 5u);
 }
 
 TEST(Checkpoints, both_slots_hold_everything_though_only_changes_are_copied) {
@@ -54,6 +54,28 @@ TEST(Checkpoints, both_slots_hold_everything_though_only_changes_are_copied) {
         EXPECT_EQ(saved[0].banks[slot].uconfig[0x100 * j], j < sequence ? j + 1 : 0);
       }
     }
+  }
+}
+
+TEST(Checkpoints, a_third_life_after_two_deaths_before_retirement_still_finds_the_banks_before) {
+  for (const uint64_t open : {1, 4, 5}) {
+    auto saved = checkpoints();
+    {
+      Bench first(map(), kDataSize, saved);
+      for (uint32_t i = 1; i <= open; ++i) first.run({0xc0017600, 0x10, i});
+    }
+    // Each life saves the submission's banks and dies before it is marked retired.
+    for (int life = 2; life <= 6; ++life) {
+      Bench bench(map(), kDataSize, saved);
+      bench.next_sequence = open;
+      bench.processor.restore(0, open);
+      EXPECT_EQ(bench.processor.registers(0)->sh[0x10], open - 1) << "life " << life;
+      bench.run({0xc0017600, 0x10, static_cast<uint32_t>(open)});
+      EXPECT_EQ(bench.listener.retirements, std::vector<uint64_t>{open});
+    }
+    Bench last(map(), kDataSize, saved);
+    last.processor.restore(0, 0);
+    EXPECT_EQ(last.processor.registers(0)->sh[0x10], open);
   }
 }
 

@@ -115,5 +115,30 @@ TEST(Waits, a_lost_device_is_an_error_of_the_run) {
   EXPECT_TRUE(bench.listener.retirements.empty());
 }
 
+TEST(Waits, a_label_that_was_unmapped_satisfies_nothing_until_it_is_mapped_again) {
+  for (const bool wide : {false, true}) {
+    Bench bench;
+    bench.put(kData, {1, 0});
+    if (wide) {
+      bench.run({0xc0079300, 0x13, low(kData), high(kData), 0, 0, ~0u, ~0u, 4});
+    } else {
+      bench.run(wait_reg_mem(kData, 0));
+    }
+    protocol::AddressMapWriter writer(std::as_writable_bytes(std::span(bench.map_memory)));
+    const protocol::MapEntry other{kData + 0x10000, 0x10000, 0, 0x33, 4};
+    ASSERT_TRUE(writer.publish({&other, 1}));
+    bench.settle();
+    EXPECT_TRUE(bench.listener.retirements.empty());
+    const auto blocked = bench.processor.blocked();
+    ASSERT_EQ(blocked.size(), 1u);
+    EXPECT_TRUE(blocked[0].text.ends_with("== 0x0; it is not mapped any more")) << blocked[0].text;
+    // Elsewhere in the arena, where the label's bytes are zero.
+    const protocol::MapEntry again{kData, 0x10000, 0x20000, 0x33, 4};
+    ASSERT_TRUE(writer.publish({&again, 1}));
+    bench.settle();
+    EXPECT_EQ(bench.listener.retirements.size(), 1u);
+  }
+}
+
 }  // namespace
 }  // namespace orrery::command::test

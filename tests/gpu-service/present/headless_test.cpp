@@ -36,5 +36,17 @@ TEST(Headless, a_directory_that_cannot_be_made_is_a_usage_error) {
   EXPECT_EQ(presenter.error().code, ExitCode::usage);
 }
 
+TEST(LateWindow, where_no_display_can_be_opened_each_frame_says_so) {
+  const auto presenter = make_presenter({.run = {.title = "test"}}, {}, Error{ExitCode::no_display, "no screen", {}});
+  ASSERT_TRUE(presenter);
+  EXPECT_EQ((*presenter)->poll(), PadState{});
+  for (uint64_t flip = 0; flip < 2; ++flip) {
+    const auto shown = (*presenter)->present({1, 1, {0}}, flip);
+    ASSERT_FALSE(shown);
+    EXPECT_EQ(shown.error().code, ExitCode::no_display);
+  }
+  EXPECT_FALSE((*presenter)->closed());
+}
+
 }  // namespace
 }  // namespace orrery::present::test

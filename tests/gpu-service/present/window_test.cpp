@@ -220,5 +220,15 @@ TEST_F(Window, closing_it_is_noticed) {
   EXPECT_TRUE(presenter->closed());
 }
 
+TEST_F(Window, a_device_that_cannot_show_it_is_an_error_of_its_own_at_each_frame) {
+  const auto presenter = make_presenter({.run = {.title = "test"}}, {});  // an instance without any extensions
+  ASSERT_TRUE(presenter);
+  for (uint64_t flip = 0; flip < 2; ++flip) {
+    const auto shown = (*presenter)->present(pattern(64, 32, 1), flip);
+    ASSERT_FALSE(shown);
+    EXPECT_EQ(shown.error().code, ExitCode::no_display) << shown.error().describe();
+  }
+}
+
 }  // namespace
 }  // namespace orrery::present::test

@@ -6,7 +6,7 @@ namespace {
 TEST(CommandLine, help_names_the_options_and_ends_with_zero) {
   const auto ended = run_orrery_gpu({"--help"});
   EXPECT_EQ(ended.status, 0);
-  for (const char* option : {"--control-fd", "--gpu", "--cpu", "--list-devices", "--validation"}) {
+  for (const char* option : {"--control-fd", "--gpu", "--cpu", "--list-devices", "--patience", "--validation"}) {
     EXPECT_NE(ended.output.find(option), std::string::npos) << option;
   }
 }
@@ -18,6 +18,7 @@ TEST(CommandLine, mistakes_are_usage_errors_that_say_what_to_do) {
                                                        {"--control-fd", "0"},
                                                        {"--control-fd", "999"},
                                                        {"--control-fd", "3", "--cpu", "--gpu", "0"},
+                                                       {"--control-fd", "3", "--patience", "0"},
                                                        {"--json"}};
   for (const auto& arguments : mistakes) {
     const auto ended = run_orrery_gpu(arguments);

@@ -115,11 +115,34 @@ TEST_F(Process, garbage_in_the_ring_ends_it_by_name) {
   EXPECT_EQ(service.wait(10s), 72);
 }
 
-TEST_F(Process, a_window_without_a_display_is_a_usage_error) {
+TEST_F(Process, without_a_display_work_is_done_and_the_first_flip_ends_it_by_its_own_code) {
   GuestSide guest;
   ServiceProcess service(guest, 1, {.headless = false});
-  EXPECT_FALSE(service.greeting());
-  EXPECT_EQ(service.wait(10s), 64);
+  ASSERT_TRUE(service.greeting()) << service.greeting().error().describe();
+  guest.submit(fill(kData, 0x12345678, 4096));
+  expect_eventually(guest, "retired 1");
+  EXPECT_EQ(guest.u32(kData), 0x12345678u);
+  guest.flip(0);
+  EXPECT_EQ(service.wait(20s), static_cast<int>(ExitCode::no_display));
+}
+
+TEST_F(Process, a_device_whose_work_does_not_end_is_given_up_and_the_process_ends) {
+  GuestSide guest;
+  // s_cmp_eq_u32 s0, 0; s_cbranch_scc1 back to it; s_endpgm
+  const uint32_t loop[] = {0xbf068000, 0xbf85fffe, 0xbf810000};
+  for (uint32_t i = 0; i < 3; ++i) guest.put(kData + 0x1000 + 4 * i, loop[i]);
+  ServiceProcess service(guest, 1, headless_, {"--patience", "1"});
+  ASSERT_TRUE(service.greeting()) << service.greeting().error().describe();
+  constexpr uint32_t kProgram = (kData + 0x1000) >> 8;
+  // Many groups: a driver that cuts loops off needs long for them too.
+  guest.submit({0xc0027600, 0x20c,   kProgram,   0,           //
+                0xc0027600, 0x212,   0x002c0000, 1u << 1,     // one user register
+                0xc0037600, 0x207,   32,         1,       1,  //
+                0xc0017600, 0x240,   0,                       //
+                0xc0031500, 2000000, 1,          1,       0x8005});
+  EXPECT_EQ(service.wait(60s), static_cast<int>(ExitCode::device_lost));
+  EXPECT_FALSE(guest.retired(1));
+  EXPECT_EQ(guest.rest(), std::vector<std::string>{});
 }
 
 }  // namespace

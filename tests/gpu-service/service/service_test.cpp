@@ -189,5 +189,16 @@ TEST(Service, input_and_the_closed_window_are_passed_on) {
   EXPECT_TRUE(guest.end());
 }
 
+TEST(Service, a_frame_without_a_window_ends_the_life_with_a_code_of_its_own) {
+  GuestSide guest;
+  guest.presenter.error = Error{ExitCode::no_display, "no window can be opened", {}};
+  guest.start();
+  guest.flip(0);
+  const auto ended = guest.end();
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().code, ExitCode::no_display);
+  EXPECT_FALSE(guest.retired(1));
+}
+
 }  // namespace
 }  // namespace orrery::service::test
