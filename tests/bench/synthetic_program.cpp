@@ -1,5 +1,7 @@
 #include "tests/bench/synthetic_program.hpp"
 
+#include <cstddef>
+
 namespace orrery::bench {
 namespace {
 
