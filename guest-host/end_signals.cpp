@@ -1,6 +1,7 @@
 #include "guest-host/end_signals.hpp"
 
 #include <signal.h>
+#include <unistd.h>
 #include <thread>
 
 namespace orrery {
@@ -10,9 +11,13 @@ void watch_end_signals(cpu::GuestProcess& process) {
   ::sigemptyset(&signals);
   ::sigaddset(&signals, SIGTERM);
   ::sigaddset(&signals, SIGINT);
+  ::sigaddset(&signals, SIGALRM);
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::thread([&process, signals] {
-    for (int number = 0; ::sigwait(&signals, &number) == 0;) process.end({kEndedBySignal + number});
+    for (int number = 0; ::sigwait(&signals, &number) == 0;) {
+      if (number == SIGALRM) ::_exit(process.exit_code());
+      process.end({kEndedBySignal + number});
+    }
   }).detach();
 }
 

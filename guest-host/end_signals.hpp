@@ -1,4 +1,5 @@
-// SIGTERM and SIGINT end the run in order, as a title's exit does.
+// SIGTERM and SIGINT end the run in order, as a title's exit does. SIGALRM ends the process at once, with the run's
+// exit code: the alarm is set where a thread that stopped with a lock of ours could keep the orderly end from coming.
 #pragma once
 
 #include "guest-host/cpu/guest_process.hpp"

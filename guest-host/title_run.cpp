@@ -4,7 +4,6 @@
 #include <unistd.h>
 #include <chrono>
 #include <filesystem>
-#include <thread>
 
 #include "guest-host/cpu/guest_thread.hpp"
 #include "guest-host/cpu/signals.hpp"
@@ -25,6 +24,7 @@ namespace {
 
 constexpr Bytes kFirstStack{2 << 20};
 constexpr std::chrono::milliseconds kHurriedWait{500};
+constexpr unsigned kLongestEnd = 30;  // seconds
 
 uint64_t random_guard() {
   uint64_t value = 0;
@@ -79,14 +79,6 @@ Result<std::unique_ptr<link::Link>> connect(const CommandLine& line, memory::Gue
   link::Link& joined = **link;
   ORRERY_TRY(memory.publish_to(&joined.map_writer(), [&joined](uint64_t version) { joined.map_changed(version); }));
   return link;
-}
-
-// A fault may have stopped a thread that held a lock of ours: the end must come all the same.
-void end_process_later(int exit_code) {
-  std::thread([exit_code] {
-    std::this_thread::sleep_for(std::chrono::seconds(30));
-    ::_exit(exit_code);
-  }).detach();
 }
 
 // What the title asked for and did not get.
@@ -149,7 +141,8 @@ Result<int> run_title(const CommandLine& line) {
   // Last, so that nothing above can return while the link's threads know the console.
   if (*link) (*link)->start(console);
   const cpu::RunEnd end = process.wait_for_end();
-  end_process_later(end.exit_code);
+  // A fault may have stopped a thread that held a lock of ours, even the heap's: the end must come all the same.
+  ::alarm(kLongestEnd);
   if (*link) {
     // Who ends the run by a signal does not want to wait for the GPU.
     const bool in_a_hurry = end.exit_code >= kEndedBySignal;

@@ -1,5 +1,5 @@
 // The time that the title sees. Monotonic host time since the start of the run; or, with the logical clock, a function
-// of completed flips and of nothing of the host.
+// of completed flips. `rdtsc` in guest code is not seen here and shows the host's counter.
 #pragma once
 
 #include <atomic>
@@ -46,8 +46,8 @@ class GuestClock {
   std::atomic<uint64_t> completed_{0};
 };
 
-// When a wait of the guest ends. With the logical clock a time-out is due when guest time has passed it, or when
-// nothing is left that could advance guest time (waiting on would be for ever).
+// When a wait of the guest ends. With the logical clock a time-out is due when guest time has passed it; or, when
+// nothing is left that could advance guest time (waiting on would be for ever), after as much host time, 10 s at most.
 class Deadline {
  public:
   // No limit.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#include <algorithm>
 #include <string_view>
 
 #include "guest-host/cpu/call_frame.hpp"
@@ -44,32 +45,59 @@ std::string_view name_of_signal(int signal) {
   }
 }
 
-bool in_module(GuestProcess& process, uint64_t address) {
-  for (const auto& module : process.modules()) {
-    if (address >= module.begin.value && address < module.end.value) return true;
-  }
-  return false;
+bool in_module(const GuestProcess& process, uint64_t address) {
+  return process.module_at(GuestAddress{address}) != nullptr;
 }
 
+// As GuestProcess::describe has it.
+class Place {
+ public:
+  Place(const GuestProcess& process, uint64_t address) {
+    const ModuleRange* const module = process.module_at(GuestAddress{address});
+    const auto written = module == nullptr ? fmt::format_to_n(text_, sizeof text_, "{:#x}", address)
+                                           : fmt::format_to_n(text_, sizeof text_, "{}+{:#x}",
+                                                              std::string_view(module->name).substr(0, 200),
+                                                              address - module->begin.value);
+    size_ = std::min(written.size, sizeof text_);
+  }
+  std::string_view text() const { return {text_, size_}; }
+
+ private:
+  char text_[256];
+  size_t size_;
+};
+
+// No allocation and no lock: whoever faulted may hold the heap's. What does not fit is cut off.
 class Report {
  public:
   template <class... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
-    text_.push_back('\n');
+    const size_t room = sizeof text_ - 1 - size_;
+    const auto written = fmt::format_to_n(text_ + size_, room, format, std::forward<Args>(args)...);
+    size_ += std::min(written.size, room);
+    if (size_ < sizeof text_) text_[size_++] = '\n';
+    size_ = std::min(size_, sizeof text_ - 1);
   }
   ~Report() {
     size_t done = 0;
-    while (done < text_.size()) {
-      const auto written = ::write(2, text_.data() + done, text_.size() - done);
+    while (done < size_) {
+      const auto written = ::write(2, text_ + done, size_ - done);
       if (written <= 0) break;
       done += static_cast<size_t>(written);
     }
   }
 
  private:
-  fmt::basic_memory_buffer<char, 16384> text_;  // no allocation: the heap's lock may be held
+  char text_[16384];
+  size_t size_ = 0;
 };
+
+// Whatever the faulting thread holds, the process ends: whoever waits for SIGALRM ends it with the run's exit code. The
+// time of an end in progress stays.
+void end_if_stuck() {
+  constexpr unsigned kSeconds = 10;
+  if (const unsigned left = ::alarm(kSeconds); left != 0) ::alarm(left);
+}
 
 void add_registers(Report& report, const greg_t* regs) {
   const auto r = [&](int index) { return static_cast<uint64_t>(regs[index]); };
@@ -84,18 +112,18 @@ void add_registers(Report& report, const greg_t* regs) {
 void add_backtrace(Report& report, GuestProcess& process, uint64_t rip, uint64_t rbp, uint64_t rsp) {
   report.line("guest backtrace:");
   int depth = 0;
-  if (in_module(process, rip)) report.line("  #{} {}", depth++, process.describe(GuestAddress{rip}));
+  if (in_module(process, rip)) report.line("  #{} {}", depth++, Place(process, rip).text());
   // A function without a frame of its own (a leaf) has its return address on top of the stack, if at all.
   uint64_t top;
   if (peek(rsp, &top, sizeof top) && in_module(process, top)) {
-    report.line("  ?  {} (on top of the stack)", process.describe(GuestAddress{top}));
+    report.line("  ?  {} (on top of the stack)", Place(process, top).text());
   }
   uint64_t frame = rbp;
   bool chained = false;
   for (int i = 0; i < 32; ++i) {
     uint64_t words[2];
     if (frame < rsp || !peek(frame, words, sizeof words) || !in_module(process, words[1])) break;
-    report.line("  #{} {}", depth++, process.describe(GuestAddress{words[1]}));
+    report.line("  #{} {}", depth++, Place(process, words[1]).text());
     chained = true;
     if (words[0] <= frame) break;
     frame = words[0];
@@ -105,7 +133,7 @@ void add_backtrace(Report& report, GuestProcess& process, uint64_t rip, uint64_t
     uint64_t word;
     if (!peek(at, &word, sizeof word)) break;
     if (!in_module(process, word)) continue;
-    report.line("  ?  {} (found on the stack at rsp+{:#x})", process.describe(GuestAddress{word}), at - rsp);
+    report.line("  ?  {} (found on the stack at rsp+{:#x})", Place(process, word).text(), at - rsp);
     ++found;
   }
 }
@@ -123,6 +151,7 @@ bool report_fault(GuestThread& thread, int signal, const siginfo_t& info, const 
       rip >= reinterpret_cast<uint64_t>(orrery_exempt_begin) && rip < reinterpret_cast<uint64_t>(orrery_exempt_end);
   const bool guest_code = in_guest_code || crossing;
   if (!guest_code && call == nullptr) return false;
+  end_if_stuck();
   {
     Report report;
     report.line("[guest] error: the title faulted in thread {} ({}): {}", thread.id(), thread.name(),
@@ -132,13 +161,13 @@ bool report_fault(GuestThread& thread, int signal, const siginfo_t& info, const 
     if (guest_code) {
       const auto kind = static_cast<uint64_t>(regs[REG_ERR]);
       if (has_address) {
-        report.line("at {}, {} {:#x}", process.describe(GuestAddress{rip}),
+        report.line("at {}, {} {:#x}", Place(process, rip).text(),
                     rip == address    ? "executing"
                     : (kind & 2) != 0 ? "writing"
                                       : "reading",
                     address);
       } else {
-        report.line("at {}", process.describe(GuestAddress{rip}));
+        report.line("at {}", Place(process, rip).text());
       }
       if (crossing) report.line("on the way into or out of an import: its stack is not usable");
       if (rip < 0x10000) report.line("a jump to null: perhaps a weak import that nobody provides");
@@ -146,7 +175,7 @@ bool report_fault(GuestThread& thread, int signal, const siginfo_t& info, const 
       add_backtrace(report, process, rip, static_cast<uint64_t>(regs[REG_RBP]), static_cast<uint64_t>(regs[REG_RSP]));
     } else {
       report.line("inside {} of {}, which the title called from {}", call->binding->name, call->binding->library,
-                  process.describe(GuestAddress{call->guest_return}));
+                  Place(process, call->guest_return).text());
       if (has_address) report.line("touching {:#x}", address);
       report.line("with arguments {:#x}, {:#x}, {:#x}, {:#x}, {:#x}, {:#x}", call->integer[0], call->integer[1],
                   call->integer[2], call->integer[3], call->integer[4], call->integer[5]);

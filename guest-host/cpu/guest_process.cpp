@@ -8,21 +8,21 @@ namespace orrery::cpu {
 
 void GuestProcess::add_module(ModuleRange module) {
   const std::lock_guard lock(mutex_);
-  modules_.push_back(std::move(module));
+  modules_.push_back({std::move(module), newest_.load()});
+  newest_.store(&modules_.back(), std::memory_order_release);
 }
 
-std::vector<ModuleRange> GuestProcess::modules() const {
-  const std::lock_guard lock(mutex_);
-  return modules_;
+const ModuleRange* GuestProcess::module_at(GuestAddress address) const {
+  for (const Module* at = newest_.load(std::memory_order_acquire); at != nullptr; at = at->older) {
+    if (address >= at->range.begin && address < at->range.end) return &at->range;
+  }
+  return nullptr;
 }
 
 std::string GuestProcess::describe(GuestAddress address) const {
-  for (const auto& module : modules()) {
-    if (address >= module.begin && address < module.end) {
-      return fmt::format("{}+{:#x}", module.name, (address - module.begin).value);
-    }
-  }
-  return fmt::format("{:#x}", address.value);
+  const ModuleRange* const module = module_at(address);
+  if (module == nullptr) return fmt::format("{:#x}", address.value);
+  return fmt::format("{}+{:#x}", module->name, (address - module->begin).value);
 }
 
 void GuestProcess::end(RunEnd end) {
@@ -31,6 +31,7 @@ void GuestProcess::end(RunEnd end) {
     if (has_ended_) return;
     has_ended_ = true;
     end_ = end;
+    exit_code_.store(end.exit_code);
   }
   ended_.notify_all();
 }

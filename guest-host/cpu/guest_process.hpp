@@ -1,9 +1,10 @@
 // The running title: its memory, its modules, its threads' common properties, and how it ends.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <memory>
+#include <deque>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -49,7 +50,8 @@ class GuestProcess {
   void set_stack_guard(uint64_t value) { stack_guard_ = value; }
 
   void add_module(ModuleRange module);
-  std::vector<ModuleRange> modules() const;
+  // The module that holds an address; nullptr when none does. No lock and no allocation: for signal handlers.
+  const ModuleRange* module_at(GuestAddress address) const;
   // "eboot.bin+0x1234", or the bare address.
   std::string describe(GuestAddress address) const;
 
@@ -60,6 +62,8 @@ class GuestProcess {
   // The title's own exit with any code; reported modulo 64, so that ours stay distinct.
   [[noreturn]] void exit_title(int code);
   RunEnd wait_for_end();
+  // The exit code the run ends with; guest_fault before `end`, for a fault whose report is stuck. No lock.
+  int exit_code() const { return exit_code_.load(); }
 
  private:
   memory::GuestMemory& memory_;
@@ -71,7 +75,13 @@ class GuestProcess {
   std::condition_variable ended_;
   bool has_ended_ = false;
   RunEnd end_;
-  std::vector<ModuleRange> modules_;
+  std::atomic<int> exit_code_{static_cast<int>(ExitCode::guest_fault)};
+  struct Module {
+    ModuleRange range;
+    const Module* older;
+  };
+  std::deque<Module> modules_;  // only grows; read through newest_
+  std::atomic<const Module*> newest_{nullptr};
 };
 
 }  // namespace orrery::cpu

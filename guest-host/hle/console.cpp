@@ -44,6 +44,7 @@ struct Console::State {
   State(Environment& environment, ConsoleOptions options)
       : env(environment),
         clock(environment.logical_clock),
+        queues(environment.refusals),
         video_out({.memory = environment.memory,
                    .clock = clock,
                    .queues = queues,

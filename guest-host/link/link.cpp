@@ -80,6 +80,7 @@ EndReport Link::finish(int exit_code, std::chrono::milliseconds wait) {
   auto open = log_.open();
   if (!open.empty()) log::info("waiting for {} open submission(s) of the title", open.size());
   while (!open.empty() && !gone() && std::chrono::steady_clock::now() < until) {
+    log_.announce_rest();
     log_.wait_done(open.front(), 50ms);
     open = log_.open();
   }

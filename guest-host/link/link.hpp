@@ -85,7 +85,9 @@ class Link {
   // Held while messages are taken and reported, so that a life's messages are all handled before the next life's.
   std::mutex receive_;
   std::optional<protocol::RingConsumer> from_service_;
-  std::optional<protocol::ControlSocket> service_;  // only the socket thread touches it
+  // The socket thread's. The ring thread hangs up on it, under `receive_` and only while `from_service_` is there; the
+  // socket thread makes it before that and drops it after that.
+  std::optional<protocol::ControlSocket> service_;
 
   mutable std::mutex state_;
   std::condition_variable changed_;

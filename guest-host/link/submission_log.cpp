@@ -41,14 +41,28 @@ std::optional<uint64_t> SubmissionLog::append(EntryKind kind, uint32_t queue, st
     if (!sequence) return std::nullopt;
     outstanding_.emplace(*sequence, kind);
   }
-  announce(encode_submit(*sequence));
+  announce(*sequence);
   return sequence;
 }
 
-void SubmissionLog::announce(std::span<const std::byte> message) {
-  while (attached_.load(std::memory_order_acquire) && !stopped_.load()) {
-    if (ring_.push(message, 20ms)) return;
+void SubmissionLog::announce(uint64_t sequence) {
+  const auto message = encode_submit(sequence);
+  // Not once the title has ended: who tells the service so needs our lock, and the ring of one that has stopped stays
+  // full. `announce_rest` makes up for it.
+  while (attached_.load(std::memory_order_acquire) && !stopped_.load() && !closed_.load()) {
+    if (ring_.push(message, 20ms)) {
+      announced_ = sequence;
+      return;
+    }
   }
+}
+
+void SubmissionLog::announce_rest() {
+  const std::lock_guard order(order_);
+  const uint64_t last = submitted();
+  if (announced_ >= last || !attached_.load(std::memory_order_acquire)) return;
+  // One announcement is enough: the service takes everything up to it from the journal.
+  if (ring_.try_push(encode_submit(last))) announced_ = last;
 }
 
 Result<std::optional<uint64_t>> SubmissionLog::try_submit(EntryKind kind, uint32_t queue,
@@ -118,6 +132,7 @@ QueueFull SubmissionLog::queue_full() const {
 void SubmissionLog::attach() {
   const std::lock_guard order(order_);
   ring_.reset();
+  announced_ = submitted();  // the new life finds them in the journal
   attached_.store(true, std::memory_order_release);
 }
 

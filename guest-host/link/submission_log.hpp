@@ -53,6 +53,8 @@ class SubmissionLog {
   void detach();
   // The address map changed. Dropped when the ring is full: the service looks at the map at every submission anyway.
   void announce_map(uint64_t version);
+  // After `close`: what is in the journal and was not announced because the ring was full. Never waits for the service.
+  void announce_rest();
   bool announce_shutdown();
   // The run is over for the title: whoever submits from now on waits until `stop`, so that what is open can finish.
   void close() { closed_.store(true); }
@@ -68,7 +70,7 @@ class SubmissionLog {
 
  private:
   std::optional<uint64_t> append(EntryKind kind, uint32_t queue, std::chrono::nanoseconds guest_time, Pieces body);
-  void announce(std::span<const std::byte> message);
+  void announce(uint64_t sequence);
   Result<void> check(Pieces body) const;
 
   // The order of locks: `order_` (journal and ring see entries in one order), then `state_`.
@@ -76,6 +78,7 @@ class SubmissionLog {
   mutable std::mutex state_;
   protocol::JournalWriter journal_;
   protocol::RingProducer ring_;
+  uint64_t announced_ = 0;  // under order_: this life of the service knows of entries up to this one
   std::atomic<bool> attached_{false};
   std::atomic<bool> closed_{false};
   std::atomic<bool> stopped_{false};

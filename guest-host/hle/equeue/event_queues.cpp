@@ -49,7 +49,12 @@ bool EventQueues::remove(uint64_t queue, uint64_t ident, int16_t filter) {
 }
 
 void EventQueues::post(Queue& queue, const KernelEvent& event) {
-  if (queue.events.size() >= kMostKept) queue.events.pop_back();
+  if (queue.events.size() >= kMostKept) {
+    refusals_.refuse(
+        "event queue: an event that nobody took before the queue was full",
+        "a queue keeps " + std::to_string(kMostKept) + " events; the newest replaces the last of '" + queue.name + "'");
+    queue.events.pop_back();
+  }
   queue.events.push_back(event);
   queue.arrived.notify_all();
 }

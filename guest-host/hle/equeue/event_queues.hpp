@@ -1,6 +1,6 @@
 // Kernel event queues (kqueue as the console's libkernel shows it). Every trigger of a registration is kept until it is
-// taken, in order, so that what a title sees does not depend on how fast it looks; past kMostKept the newest replaces
-// the last.
+// taken, in order, so that what a title sees does not depend on how fast it looks. A trigger that finds kMostKept
+// events replaces the last of them; that is counted and said as a refusal.
 #pragma once
 
 #include <condition_variable>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "guest-host/clock/guest_clock.hpp"
+#include "guest-host/hle/refusals.hpp"
 
 namespace orrery::hle::equeue {
 
@@ -37,6 +38,7 @@ enum class WaitResult { events, timed_out, no_queue };
 
 class EventQueues {
  public:
+  explicit EventQueues(Refusals& refusals) : refusals_(refusals) {}
   // Handles are small numbers that mean nothing to the guest.
   uint64_t create(std::string name);
   // Wakes its waiters with no_queue. False when there is none.
@@ -73,6 +75,7 @@ class EventQueues {
   void post(Queue& queue, const KernelEvent& event);
   std::shared_ptr<Queue> find(uint64_t queue) const;
 
+  Refusals& refusals_;
   mutable std::mutex mutex_;
   std::map<uint64_t, std::shared_ptr<Queue>> queues_;
   uint64_t next_ = 1;

@@ -89,41 +89,37 @@ int Condition::wait(Mutex& mutex, uint64_t thread, const clock::Deadline& deadli
     // Inside our lock, so that a signal between the release and the wait is not lost.
     depth = mutex.release_all(thread);
     if (depth == 0) return kEperm;
-    ++waiting_;
-    while (wakes_ == 0) {
+    Waiter self;
+    waiters_.push_back(&self);
+    while (!self.woken) {
       if (deadline.passed()) {
+        std::erase(waiters_, &self);
         result = kEtimedout;
         break;
       }
-      woken_.wait_for(lock, deadline.host_slice());
-    }
-    if (result == 0) {
-      --wakes_;
-    } else {
-      --waiting_;
+      self.wake.wait_for(lock, deadline.host_slice());
     }
   }
   mutex.reacquire(thread, depth);
   return result;
 }
 
+void Condition::wake_first() {
+  Waiter& first = *waiters_.front();
+  waiters_.pop_front();
+  first.woken = true;
+  // Under our lock: the waiter lies on its thread's stack, which it leaves once it has the lock.
+  first.wake.notify_one();
+}
+
 void Condition::signal() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (waiting_ == 0) return;
-    --waiting_;
-    ++wakes_;
-  }
-  woken_.notify_one();
+  const std::lock_guard lock(mutex_);
+  if (!waiters_.empty()) wake_first();
 }
 
 void Condition::broadcast() {
-  {
-    const std::lock_guard lock(mutex_);
-    wakes_ += waiting_;
-    waiting_ = 0;
-  }
-  woken_.notify_all();
+  const std::lock_guard lock(mutex_);
+  while (!waiters_.empty()) wake_first();
 }
 
 template <class T, class Make>

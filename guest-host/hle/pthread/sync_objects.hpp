@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -35,6 +36,8 @@ class Mutex {
   uint32_t depth_ = 0;
 };
 
+// Wakes in the order of waiting: a signal belongs to a thread that waited when it was given, never to one that comes
+// later (a barrier that is used again depends on that).
 class Condition {
  public:
   // The caller holds `mutex`; holds it again afterwards. 0, EPERM or ETIMEDOUT.
@@ -43,10 +46,14 @@ class Condition {
   void broadcast();
 
  private:
+  struct Waiter {
+    bool woken = false;
+    std::condition_variable wake;
+  };
+  void wake_first();
+
   std::mutex mutex_;
-  std::condition_variable woken_;
-  uint64_t waiting_ = 0;  // not woken yet
-  uint64_t wakes_ = 0;    // woken, not yet gone
+  std::deque<Waiter*> waiters_;  // not woken yet, the longest waiting first
 };
 
 // The objects behind the guest's variables. A variable holds 0 or 1 (static initialisers: default and adaptive) or a

@@ -69,6 +69,22 @@ TEST(EventQueue, an_event_is_not_lost_to_a_bad_pointer) {
   EXPECT_EQ(s.wait(1, 0), 0u);
 }
 
+TEST(EventQueue, an_event_that_a_full_queue_drops_is_counted_by_name) {
+  Bench s;
+  ASSERT_EQ(s.run.call32("sceKernelAddUserEvent", {s.queue, 5}), 0);
+  for (uint64_t i = 1; i <= kMostKept; ++i) s.run.call32("sceKernelTriggerUserEvent", {s.queue, 5, i});
+  EXPECT_TRUE(s.run.refusals().counts().empty()) << s.run.refusals().summary();
+  for (uint64_t i = 1; i <= 3; ++i) s.run.call32("sceKernelTriggerUserEvent", {s.queue, 5, 1000 + i});
+  const auto counts = s.run.refusals().counts();
+  ASSERT_EQ(counts.size(), 1u);
+  EXPECT_EQ(counts.begin()->second, 3u);
+  EXPECT_NE(counts.begin()->first.find("event queue"), std::string::npos);
+  ASSERT_EQ(s.wait(kMostKept + 1, 0), 0u);
+  ASSERT_EQ(s.count(), static_cast<int32_t>(kMostKept));
+  const auto last = s.events() + Bytes{(kMostKept - 1) * sizeof(KernelEvent)};
+  EXPECT_EQ(s.run.read<KernelEvent>(last).user_data, 1003u) << "the newest is there";
+}
+
 TEST(EventQueue, an_interrupt_of_the_gpu_reaches_every_registration_with_its_context_id) {
   Bench s;
   ASSERT_EQ(s.run.call32("sceAgcDriverAddEqEvent", {s.queue, 3, 77}), 0);

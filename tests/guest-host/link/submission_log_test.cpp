@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "guest-host/link/submission_log.hpp"
+#include "guest-host/link/wire_codec.hpp"
 
 namespace orrery::link {
 namespace {
@@ -80,6 +81,55 @@ TEST(SubmissionLog, nobody_waits_once_the_run_is_ending) {
   std::this_thread::sleep_for(20ms);
   j.log.stop();
   title.join();
+}
+
+TEST(SubmissionLog, entries_that_retire_in_order_are_collected_in_order) {
+  for (int again = 0; again < 20; ++again) {
+    Journal j;
+    constexpr uint64_t kEntries = 2000;
+    for (uint64_t i = 0; i < kEntries; ++i) ASSERT_TRUE(j.submit());
+    std::thread service([&] {
+      for (uint64_t i = 1; i <= kEntries; ++i) j.reader.mark_retired(i);
+    });
+    uint64_t last = 0;
+    bool ordered = true;
+    for (uint64_t collected = 0; collected < kEntries;) {
+      for (const auto& done : j.log.collect()) {
+        ordered = ordered && done.sequence == last + 1;
+        last = done.sequence;
+        ++collected;
+      }
+    }
+    service.join();
+    ASSERT_TRUE(ordered);
+  }
+}
+
+TEST(SubmissionLog, an_end_gets_past_a_submitter_that_waits_for_a_service_that_stopped) {
+  Journal j;
+  j.log.attach();
+  // Nobody reads the ring: fill it with news of the map.
+  for (uint64_t i = 0; i < protocol::kRingCapacity / 8; ++i) j.log.announce_map(i + 1);
+  std::atomic<bool> through{false};
+  std::thread title([&] {
+    EXPECT_EQ(*j.submit(), 1u);
+    through = true;
+  });
+  while (j.log.submitted() == 0) std::this_thread::yield();
+  EXPECT_FALSE(through);
+  j.log.close();
+  EXPECT_FALSE(j.log.announce_shutdown()) << "the ring is full";
+  title.join();
+  // The journal has the entry all the same, and the service hears of it once it reads again.
+  EXPECT_EQ(j.log.open(), std::vector<uint64_t>{1});
+  j.log.announce_rest();
+  protocol::RingConsumer service(j.segment.part(PartName::guest_to_service));
+  while (service.try_pop().value()) {
+  }
+  j.log.announce_rest();
+  EXPECT_EQ(service.try_pop().value(), encode_submit(1));
+  j.log.announce_rest();
+  EXPECT_EQ(service.try_pop().value(), std::nullopt) << "announced once";
 }
 
 }  // namespace
