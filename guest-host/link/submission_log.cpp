@@ -1,5 +1,7 @@
 #include "guest-host/link/submission_log.hpp"
 
+#include <algorithm>
+
 #include "guest-host/link/wire_codec.hpp"
 #include "shared/futex.hpp"
 
@@ -160,14 +162,12 @@ std::vector<SubmissionLog::Done> SubmissionLog::collect(std::optional<uint64_t> 
   std::vector<Done> done;
   {
     const std::lock_guard state(state_);
-    for (auto entry = outstanding_.begin(); entry != outstanding_.end();) {
-      if (journal_.retired(entry->first) || said_done == entry->first) {
-        done.push_back({entry->first, entry->second});
-        entry = outstanding_.erase(entry);
-      } else {
-        ++entry;
-      }
+    // The newest first: what retires in order while we look is then seen in order.
+    for (auto entry = outstanding_.rbegin(); entry != outstanding_.rend(); ++entry) {
+      if (journal_.retired(entry->first) || said_done == entry->first) done.push_back({entry->first, entry->second});
     }
+    std::ranges::reverse(done);
+    for (const auto& entry : done) outstanding_.erase(entry.sequence);
     journal_.reclaim();
   }
   progress_.fetch_add(1, std::memory_order_release);

@@ -66,6 +66,7 @@ class SubmissionLog {
     EntryKind kind;
   };
   // Entries that are done and were not collected before: retired in the journal, or named by `said_done` (a message).
+  // Oldest first; entries that retire in order are answered in order.
   std::vector<Done> collect(std::optional<uint64_t> said_done = std::nullopt);
 
  private:
