@@ -74,6 +74,23 @@ class BadInput(RunCase):
         self.assertEqual(run.code, 70, run)
         self.assertIn("99", run.err)
 
+    def test_a_command_for_the_service_that_does_not_exist(self):
+        run = orrery("run", "--headless", "--under", "no-such-command", "hello", timeout=60)
+        self.assertEqual(run.code, 64, run)
+        self.assertIn("no-such-command", run.err)
+
+    def test_a_gpu_number_that_is_no_number_of_a_device(self):
+        self.assertEqual(orrery("run", "--headless", "--gpu", -1, "hello", timeout=60).code, 64)
+
+    def test_a_title_name_longer_than_any_file_name(self):
+        self.fails_with(65, path="a" * 5000)
+
+    def test_a_file_name_that_looks_like_an_option(self):
+        target = self.folder / "--help"
+        target.write_bytes(HELLO.read_bytes())
+        run = orrery("run", "--headless", target, timeout=60)
+        self.assertEqual((run.code, "hello from the title" in run.out), (0, True), run)
+
     def test_frames_that_can_not_be_kept_where_wanted(self):
         blocker = self.folder / "file"
         blocker.write_text("")
