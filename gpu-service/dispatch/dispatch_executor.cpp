@@ -15,6 +15,8 @@ namespace orrery::dispatch {
 namespace {
 
 // More parts than this would keep the recorder busy for ever; no real launch comes near.
+// A driver may count a call's groups in 32 bits (lavapipe does) and do none of them when they are too many.
+constexpr uint64_t kMostGroupsACall = 1u << 30;
 constexpr uint64_t kMostParts = 1 << 16;
 constexpr uint64_t kMostScratch = 256ull << 20;  // bytes of private memory that run at once
 constexpr size_t kMostFound = 1024;              // refusals kept between two finish(); the counters go on
@@ -179,7 +181,8 @@ std::vector<Refusal> DispatchExecutor::State::run(const DispatchState& dispatch)
   if (!layout) return refuse("dispatch", layout.error());
   std::array<uint32_t, 3> part = facts.max_groups;
   const uint64_t group_scratch = static_cast<uint64_t>(geometry->scratch_wave_bytes) * geometry->waves_per_group();
-  if (group_scratch != 0) part = part_of_groups(*geometry, part, kMostScratch / group_scratch);
+  const uint64_t fits = group_scratch != 0 ? kMostScratch / group_scratch : UINT64_MAX;
+  part = part_of_groups(*geometry, part, std::min(fits, kMostGroupsACall));
   if (dispatches_needed(*geometry, part) > kMostParts) {
     return refuse("dispatch",
                   fmt::format("{} x {} x {} groups", geometry->count[0], geometry->count[1], geometry->count[2]));

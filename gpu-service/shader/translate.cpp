@@ -2,6 +2,7 @@
 #include "gpu-service/shader/translate.hpp"
 
 #include <fmt/format.h>
+#include <optional>
 
 #include "gpu-service/shader/cfg/structured_graph.hpp"
 #include "gpu-service/shader/ir/builder.hpp"
@@ -38,11 +39,57 @@ bool has_no_meaning(Opcode opcode) {
   }
 }
 
+// Offset of an instruction from which no path leads to the program's end. On hardware its wave would never end; a
+// driver that cuts loops off would go on behind it as if the work were done.
+std::optional<uint32_t> never_left(const cfg::StructuredGraph& graph, const Program& program) {
+  const size_t count = graph.blocks.size();
+  std::vector<std::vector<uint32_t>> before(count);
+  std::vector<bool> entered(count), ends(count);
+  std::vector<uint32_t> open{0};
+  entered[0] = true;
+  while (!open.empty()) {
+    const uint32_t block = open.back();
+    open.pop_back();
+    if (graph.blocks[block].terminator == cfg::TerminatorKind::end) continue;
+    for (const uint32_t target : graph.blocks[block].targets) {
+      before[target].push_back(block);
+      if (entered[target]) continue;
+      entered[target] = true;
+      open.push_back(target);
+    }
+  }
+  for (uint32_t n = 0; n < count; ++n) {
+    if (entered[n] && graph.blocks[n].terminator == cfg::TerminatorKind::end) {
+      ends[n] = true;
+      open.push_back(n);
+    }
+  }
+  while (!open.empty()) {
+    const uint32_t block = open.back();
+    open.pop_back();
+    for (const uint32_t source : before[block]) {
+      if (ends[source]) continue;
+      ends[source] = true;
+      open.push_back(source);
+    }
+  }
+  for (uint32_t n = 0; n < count; ++n) {
+    if (!entered[n] || ends[n]) continue;
+    const uint32_t first = graph.blocks[n].first;
+    return first < program.instructions.size() ? program.instructions[first].offset : 0;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::expected<Module, std::vector<ShaderRefusal>> translate(const Program& program, const TranslateOptions& options) {
   auto graph = cfg::structure(program);
   if (!graph) return std::unexpected(std::move(graph.error()));
+  if (const auto offset = never_left(*graph, program)) {
+    return std::unexpected(
+        std::vector{ShaderRefusal{*offset, "program", "never ends: no path leads out of this loop"}});
+  }
   std::vector<ShaderRefusal> refusals;
   const ir::SemanticTable& table = semantics::semantic_table();
   ir::Function function;

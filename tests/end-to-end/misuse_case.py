@@ -38,6 +38,12 @@ class Misuse(RunCase):
     def test_programs_of_random_words(self):
         self.survives("random-program")
 
+    def test_a_program_that_never_ends(self):
+        self.survives("endless-program", "never ends")
+
+    def test_more_groups_than_any_device_can_do(self):
+        self.survives("too-many-groups", "groups")
+
     def test_group_sizes_that_no_device_has(self):
         self.survives("group-sizes", "refus")
 

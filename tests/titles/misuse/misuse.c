@@ -149,6 +149,21 @@ static void no_endpgm(void) {
   dispatch(WORK_ADDRESS + CODE_TO_THE_END, 64, 1);
   submit();
 }
+static void endless_program(void) {
+  uint32_t* code = (uint32_t*)(memory + CODE + 0x800);
+  code[0] = 0xbf82ffff;  // s_branch to itself
+  code[1] = 0xbf810000;
+  start();
+  dispatch(WORK_ADDRESS + CODE + 0x800, 64, 1);
+  submit();
+}
+static void too_many_groups(void) {
+  const uint64_t good = store_program(CODE + 0x800, WORK_ADDRESS + RESULT + 64, 1, 1);
+  start();
+  dispatch(good, 64, 0xffffffffu);
+  cursor[-3] = cursor[-2] = 0xffffu;  // the last packet's groups in y and z
+  submit();
+}
 static void random_program(void) {
   uint32_t* code = (uint32_t*)(memory + CODE + 0x1000);
   for (int round = 0; round < 40; ++round) {
@@ -251,6 +266,8 @@ static const struct {
     {"program-unmapped", program_unmapped, 1},
     {"no-endpgm", no_endpgm, 1},
     {"random-program", random_program, 1},
+    {"endless-program", endless_program, 1},
+    {"too-many-groups", too_many_groups, 1},
     {"group-sizes", group_sizes, 1},
     {"store-outside-map", store_outside_map, 1},
     {"store-above-the-address-space", store_above_the_address_space, 1},
