@@ -10,7 +10,7 @@
 namespace orrery {
 
 // Process exit codes of orrery-guest, orrery-gpu and the launcher. A title's own exit code is 0..63;
-// larger ones are reported modulo 64 with a log line, so that ours stay distinct.
+// any other is reported as 63 with a log line, so that ours stay distinct.
 enum class ExitCode : int {
   ok = 0,
   usage = 64,              // wrong command line or environment

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 namespace orrery {
@@ -17,9 +18,14 @@ void UniqueFd::reset() {
 Result<UniqueFd> make_memory_file(const std::string& name, Bytes size) {
   UniqueFd fd(::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) return fail(ExitCode::internal, "memfd_create({}) failed: {}", name, std::strerror(errno));
-  if (::ftruncate(fd.get(), static_cast<off_t>(size.value)) != 0) {
-    return fail(ExitCode::internal, "cannot make {} bytes of shared memory for {}: {}", size.value, name,
-                std::strerror(errno));
+  // Beyond `ulimit -f` a signal would end the process before it can say why.
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  const int sized = ::ftruncate(fd.get(), static_cast<off_t>(size.value));
+  const int why = errno;
+  std::signal(SIGXFSZ, before);
+  if (sized != 0) {
+    return fail(ExitCode::internal, "cannot make {} bytes of shared memory for {}: {}{}", size.value, name,
+                std::strerror(why), why == EFBIG ? " (raise the limit: ulimit -f unlimited)" : "");
   }
   // A peer that shrinks the file would turn our reads into SIGBUS.
   if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {

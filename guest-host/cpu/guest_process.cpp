@@ -42,7 +42,8 @@ void GuestProcess::end_and_wait(RunEnd end_of_run) {
 }
 
 void GuestProcess::exit_title(int code) {
-  const int reported = static_cast<int>(static_cast<unsigned>(code) % 64);
+  // A failure stays one: what is not 0 is never reported as 0.
+  const int reported = code >= 0 && code < 64 ? code : 63;
   if (reported != code) log::warn("the title exits with {}, reported as {}", code, reported);
   end_and_wait({reported});
 }

@@ -59,7 +59,7 @@ class GuestProcess {
   void end(RunEnd end);
   // Never returns: for handlers of exit and for faults. The process's main thread ends the process.
   [[noreturn]] void end_and_wait(RunEnd end);
-  // The title's own exit with any code; reported modulo 64, so that ours stay distinct.
+  // The title's own exit with any code; what is not 0..63 is reported as 63, so that ours stay distinct.
   [[noreturn]] void exit_title(int code);
   RunEnd wait_for_end();
   // The exit code the run ends with; guest_fault before `end`, for a fault whose report is stuck. No lock.
