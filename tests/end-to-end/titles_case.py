@@ -1,6 +1,9 @@
 """Each title, through the launcher, on the software device."""
 
-from running import RunCase, frames, orrery
+import json
+import subprocess
+
+from running import BUILD, CHECKOUT, RunCase, frames, orrery
 
 
 class Titles(RunCase):
@@ -8,7 +11,7 @@ class Titles(RunCase):
         run = orrery("run", "hello")
         self.assertEqual(run.code, 0, run)
         self.assertIn("hello", run.out.lower())
-        self.assertEqual(orrery("run", "hello", "7").code, 7)
+        self.assertEqual(orrery("run", "hello", "--code", "7").code, 7)
 
     def test_every_kernel_equals_its_cpu_result(self):
         run = orrery("run", "--headless", "--cpu", "kernels", "--size", "small", timeout=280)
@@ -24,6 +27,34 @@ class Titles(RunCase):
         self.assert_same_frames(self.folder / "a", self.folder / "b", 8)
         # The picture moves: a run that shows one frame for ever is no animation.
         self.assertGreater(len({f.read_bytes() for f in frames(self.folder / "a")}), 4)
+
+    def test_the_kernels_run_from_a_compute_queue_too(self):
+        run = orrery("run", "--headless", "--cpu", "kernels", "--size", "small", "--queue", "compute", "--only", "saxpy")
+        self.assertEqual(run.code, 0, run)
+
+    def test_frames_flipped_by_the_gpu_are_kept_like_the_others(self):
+        for name, how in (("cpu", ()), ("gpu", ("--gpu-flip",))):
+            run = orrery("run", "--headless", "--cpu", "--frames", 3, "--keep-frames", self.folder / name, "raymarch", "--size",
+                         "160x90", *how)
+            self.assertEqual(run.code, 0, run)
+            self.assertEqual(len(frames(self.folder / name)), 3)
+
+    def test_devices_and_titles_are_listed(self):
+        self.assertIn("subgroup", orrery("devices").out)
+        self.assertTrue(json.loads(orrery("devices", "--json").out))
+        listed = orrery("titles")
+        self.assertEqual(listed.code, 0)
+        for title in ("hello", "kernels", "raymarch"):
+            self.assertIn(title, listed.out)
+
+    def test_a_bundle_runs_where_nothing_of_the_checkout_is(self):
+        made = subprocess.run([str(CHECKOUT / "scripts" / "bundle"), "--build", str(BUILD), str(self.folder / "bundle")],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        bare = {"PATH": "/usr/bin:/bin", "HOME": str(self.folder), "XDG_RUNTIME_DIR": str(self.folder)}
+        run = subprocess.run([str(self.folder / "bundle" / "orrery"), "run", "--headless", "--cpu", "kernels", "--size", "small",
+                              "--only", "saxpy"], cwd="/", env=bare, capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual((run.returncode, "1 equal, 0 different, 0 refused" in run.stdout), (0, True), run.stderr)
 
     def test_no_validation_message_while_the_kernels_run(self):
         run = orrery("run", "--headless", "--cpu", "--validation", "kernels", "--size", "small", timeout=280)
