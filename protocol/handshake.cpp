@@ -37,8 +37,9 @@ Result<void> check_peer(const ControlSocket& socket) {
 Result<Packet> receive_hello(const ControlSocket& socket, int timeout_ms) {
   auto packet = socket.receive(timeout_ms);
   if (!packet) return forward(std::move(packet), "waiting for the other process's greeting");
-  if (!*packet) return fail(ExitCode::peer_gone, "the other process did not greet within {} ms", timeout_ms);
-  return std::move(**packet);
+  std::optional<Packet> arrived = std::move(*packet);
+  if (!arrived) return fail(ExitCode::peer_gone, "the other process did not greet within {} ms", timeout_ms);
+  return std::move(*arrived);
 }
 
 // Runs `body(reader)` on a decoded Hello; a malformed one is an error, never an exception.
