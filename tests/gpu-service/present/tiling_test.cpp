@@ -7,26 +7,13 @@
 #include <sstream>
 
 #include "gpu-service/present/presenter.hpp"
+#include "tests/gpu-service/capture_files.hpp"
 
 namespace orrery::present::test {
 namespace {
 
-std::filesystem::path captures_folder() {
-  for (std::filesystem::path at = ORRERY_SOURCE_DIR; at.has_relative_path(); at = at.parent_path()) {
-    if (std::filesystem::exists(at.parent_path() / "shared/captures")) return at.parent_path() / "shared/captures";
-  }
-  return {};
-}
-
-std::vector<uint32_t> read_words(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  std::vector<uint32_t> words;
-  for (std::string line; std::getline(in, line);) {
-    std::istringstream fields(line.substr(0, line.find('#')));
-    for (std::string word; fields >> word;) words.push_back(static_cast<uint32_t>(std::stoul(word, nullptr, 16)));
-  }
-  return words;
-}
+using orrery::test::captures_folder;
+using orrery::test::read_words;
 
 // A pixel's dword index, bit by bit: each index bit is the parity of some coordinate bits.
 uint64_t index_bit_by_bit(uint32_t x, uint32_t y) {
