@@ -9,8 +9,13 @@ namespace {
 constexpr std::array<uint8_t, 8> kCoordinates{1, 2, 3, 3, 2, 3, 3, 4};
 constexpr std::array<uint8_t, 8> kGradients{2, 4, 6, 4, 2, 4, 4, 4};
 
-// The mnemonic's parts: "_o" offset, "_b" bias, "_c" compare, "_d"/"_cd" gradients, "_l"/"_cl" one more coordinate.
-bool has_part(std::string_view name, std::string_view part) {
+}  // namespace
+
+uint8_t image_coordinates(uint32_t dim) { return kCoordinates[dim & 7]; }
+uint8_t image_gradients(uint32_t dim) { return kGradients[dim & 7]; }
+
+// "_o" offset, "_b" bias, "_c" compare, "_d"/"_cd" gradients, "_l"/"_cl" one more coordinate.
+bool image_name_has(std::string_view name, std::string_view part) {
   for (size_t at = name.find('_'); at != name.npos; at = name.find('_', at + 1)) {
     const std::string_view rest = name.substr(at + 1);
     if (rest.starts_with(part) && (rest.size() == part.size() || rest[part.size()] == '_')) {
@@ -19,8 +24,6 @@ bool has_part(std::string_view name, std::string_view part) {
   }
   return false;
 }
-
-}  // namespace
 
 unsigned image_address_dwords(const Instruction& image) {
   const std::string_view name = mnemonic(image.opcode);
@@ -40,14 +43,14 @@ unsigned image_address_dwords(const Instruction& image) {
     return image.a16 ? (coordinates + 1) / 2 : coordinates;
   }
   unsigned dwords = 0;
-  dwords += has_part(name, "o") ? 1u : 0u;
-  dwords += has_part(name, "b") ? 1u : 0u;
-  dwords += has_part(name, "c") ? 1u : 0u;
-  if (has_part(name, "d") || has_part(name, "cd")) {
+  dwords += image_name_has(name, "o") ? 1u : 0u;
+  dwords += image_name_has(name, "b") ? 1u : 0u;
+  dwords += image_name_has(name, "c") ? 1u : 0u;
+  if (image_name_has(name, "d") || image_name_has(name, "cd")) {
     const unsigned gradients = kGradients[image.dim];
-    dwords += has_part(name, "g16") ? 2 * ((gradients / 2 + 1) / 2) : gradients;
+    dwords += image_name_has(name, "g16") ? 2 * ((gradients / 2 + 1) / 2) : gradients;
   }
-  coordinates += has_part(name, "l") || has_part(name, "cl") ? 1u : 0u;
+  coordinates += image_name_has(name, "l") || image_name_has(name, "cl") ? 1u : 0u;
   return dwords + (image.a16 ? (coordinates + 1) / 2 : coordinates);
 }
 

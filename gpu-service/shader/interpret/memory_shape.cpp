@@ -245,7 +245,21 @@ std::optional<MemoryShape> local_shape(std::string_view rest) {
   return std::nullopt;
 }
 
+std::optional<MemoryShape> global_atomic(std::string_view rest, bool wide) {
+  for (const Named& named : kGlobalAtomics) {
+    if (rest == named.name) {
+      return atomic_shape(wide ? named.wide : named.narrow, wide, named.compares);
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<MemoryShape> image_atomic_shape(Opcode opcode, bool wide) {
+  std::string_view rest = mnemonic(opcode);
+  return take(rest, "image_atomic_") ? global_atomic(rest, wide) : std::nullopt;
+}
 
 std::optional<MemoryShape> memory_shape(Opcode opcode) {
   std::string_view rest = mnemonic(opcode);
@@ -270,11 +284,7 @@ std::optional<MemoryShape> memory_shape(Opcode opcode) {
     if (wide) {
       rest.remove_suffix(3);
     }
-    for (const Named& named : kGlobalAtomics) {
-      if (rest == named.name) {
-        return atomic_shape(wide ? named.wide : named.narrow, wide, named.compares);
-      }
-    }
+    return global_atomic(rest, wide);
   }
   return std::nullopt;
 }

@@ -26,5 +26,7 @@ struct MemoryShape {
 
 // Nothing: not a plain load, store or atomic, or one without semantics.
 std::optional<MemoryShape> memory_shape(Opcode opcode);
+// Of image_atomic_*; the width is not in the mnemonic.
+std::optional<MemoryShape> image_atomic_shape(Opcode opcode, bool wide);
 
 }  // namespace orrery::shader::interpret

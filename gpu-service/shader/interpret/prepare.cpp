@@ -1,5 +1,6 @@
 // Instructions to steps: operands resolved, constants widened to the type that reads them.
 #include "gpu-service/shader/decode/encoding.hpp"
+#include "gpu-service/shader/decode/image_form.hpp"
 #include "gpu-service/shader/interpret/lanes.hpp"
 
 namespace orrery::shader::interpret {
@@ -171,7 +172,10 @@ Step prepare(const Instruction& instruction) {
   step.destination = instruction.destination.index;
   step.destination2 = instruction.destination2.index;
   step.is_vector = is_vector(instruction.format);
-  if (const auto shape = memory_shape(instruction.opcode)) {
+  const auto shape = instruction.format == Format::mimg
+                         ? image_atomic_shape(instruction.opcode, image_atomic_is_wide(instruction))
+                         : memory_shape(instruction.opcode);
+  if (shape) {
     step.memory = *shape;
   }
   return step;

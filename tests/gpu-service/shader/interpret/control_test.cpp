@@ -21,12 +21,12 @@ TEST(InterpretedControl, what_has_no_semantics_is_refused_by_name) {
 
 TEST(InterpretedControl, unsupported_instructions_are_listed_without_running) {
   const auto words = assemble(
-      "ds_gws_barrier v0 gds\nv_mov_b32 v0, 1\nimage_sample v0, v[0:1], s[0:7], s[8:11] dmask:0x1 dim:SQ_RSRC_IMG_2D",
+      "ds_gws_barrier v0 gds\nv_mov_b32 v0, 1\nimage_get_lod v0, v[0:1], s[0:7], s[8:11] dmask:0x1 dim:SQ_RSRC_IMG_2D",
       32);
   const auto refusals = interpret::unsupported(program_of(words));
   ASSERT_EQ(refusals.size(), 2u);
   EXPECT_EQ(refusals[0].mnemonic, "ds_gws_barrier");
-  EXPECT_EQ(refusals[1].mnemonic, "image_sample");
+  EXPECT_EQ(refusals[1].mnemonic, "image_get_lod");
 }
 
 TEST(InterpretedControl, loops_run_until_every_lane_left) {

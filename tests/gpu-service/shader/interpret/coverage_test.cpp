@@ -21,11 +21,9 @@ bool has(std::string_view name, std::string_view part) { return name.find(part) 
 constexpr Family kRefused[] = {
     {"graphics only", [](auto name) { return name == "exp" || starts(name, "v_interp_"); }},
     {"ray tracing", [](auto name) { return starts(name, "image_bvh"); }},
-    {"image sampling",
-     [](auto name) {
-       return starts(name, "image_sample") || starts(name, "image_gather4") || name == "image_get_lod";
-     }},
-    {"image access but plain loads and stores", [](auto name) { return starts(name, "image_"); }},
+    {"level of detail from derivatives", [](auto name) { return name == "image_get_lod"; }},
+    {"multisampled images", [](auto name) { return name == "image_msaa_load"; }},
+    {"gather of a row", [](auto name) { return name == "image_gather4h"; }},
     {"global wave sync and ordered counts",
      [](auto name) { return starts(name, "ds_gws_") || name == "ds_ordered_count"; }},
     {"LDS operations with two addresses", [](auto name) { return has(name, "_src2_"); }},
