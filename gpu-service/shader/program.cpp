@@ -131,13 +131,18 @@ std::expected<Program, ShaderRefusal> read_program(const CodeFetch& fetch, Targe
       }
       offset += instruction->size;
       ended = ends_walk(opcode);
+      if (program.instructions.size() == program.instructions.capacity()) {
+        program.instructions.reserve(std::max<size_t>(64, program.instructions.capacity() * 4));
+      }
       program.instructions.push_back(*std::move(instruction));
       if (opcode == Opcode::s_setpc_b64 || opcode == Opcode::s_swappc_b64) {
         if (const auto traced = cfg::trace_jump(program.instructions)) pending.push_back(traced->target);
       }
     }
   }
-  std::ranges::sort(program.instructions, {}, &Instruction::offset);
+  if (!std::ranges::is_sorted(program.instructions, {}, &Instruction::offset)) {
+    std::ranges::sort(program.instructions, {}, &Instruction::offset);
+  }
   const Instruction& last = program.instructions.back();
   program.extent = last.offset + last.size;
   // The hash covers the instructions and where they are; bytes that no path reaches do not count.

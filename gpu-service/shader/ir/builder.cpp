@@ -56,6 +56,8 @@ Builder::State::State(Builder& owner, const Program& program_in)
   for (uint32_t i = 0; i < count; ++i) unfilled[i] = static_cast<uint32_t>(f.blocks[i].predecessors.size());
   page_count = (kVarRoute + graph.routes + 31) / 32;
   pages.assign(static_cast<size_t>(count) * page_count, kNone);
+  writers.resize(kVarRoute + graph.routes);
+  find_joins();
   numbered.resize(std::bit_ceil(std::max<size_t>(1024, program.instructions.size() * 8)));
   constants.resize(256);
   for (auto& id : undefined_ids) id = kNone;

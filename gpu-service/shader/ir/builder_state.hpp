@@ -47,6 +47,13 @@ struct Builder::State {
   };
   std::unordered_map<uint32_t, std::vector<Pending>> incomplete;  // by block
   std::vector<uint32_t> prologue;  // what the entry state needs, in front of the entry block
+  // Where a variable can be read past a join: nothing between the join and its immediate dominator writes it.
+  struct Join {
+    uint32_t dominator = kNone;  // kNone: not to be passed
+    uint32_t last = 0;           // last block that lies between the dominator and the join (a loop: its last block)
+  };
+  std::vector<Join> joins;                     // by block
+  std::vector<std::vector<uint32_t>> writers;  // by variable: blocks that write it, ascending
   struct Frame {
     uint32_t block, phi, next;
   };
@@ -55,7 +62,14 @@ struct Builder::State {
   uint32_t& definition(uint32_t variable, uint32_t in_block);
   Value resolve(Value v) const;
   Value read(uint32_t variable, uint32_t in_block);
-  void write(uint32_t variable, Value v) { definition(variable, block) = v.id; }
+  void write(uint32_t variable, uint32_t id) {
+    definition(variable, block) = id;
+    if (writers[variable].empty() || writers[variable].back() != block) writers[variable].push_back(block);
+  }
+  void write(uint32_t variable, Value v) { write(variable, v.id); }
+  void find_joins();
+  // The block whose end has the variable's value at the start of in_block; kNone when only a phi can tell.
+  uint32_t passed(uint32_t variable, uint32_t in_block) const;
   // Makes the value of a variable whose definition in the block is kDerived.
   Value derive(uint32_t variable, uint32_t in_block);
   Value initial(uint32_t variable);

@@ -109,12 +109,17 @@ Value Builder::State::read(uint32_t variable, uint32_t in_block) {
         result = frame.block == 0 ? initial(variable) : undefined(type_of(variable));
         definition(variable, frame.block) = result.id;
       } else {
+        uint32_t from = b.predecessors[0];
         if (b.predecessors.size() > 1) {
-          const uint32_t phi = make_phi(variable, frame.block);
-          definition(variable, frame.block) = phi;
-          stack.back().phi = phi;
+          if (const uint32_t past = passed(variable, frame.block); past != kNone) {
+            from = past;
+          } else {
+            const uint32_t phi = make_phi(variable, frame.block);
+            definition(variable, frame.block) = phi;
+            stack.back().phi = phi;
+          }
         }
-        stack.push_back({f.blocks[frame.block].predecessors[0], kNone, 0});
+        stack.push_back({from, kNone, 0});
         continue;
       }
       stack.pop_back();
@@ -383,7 +388,7 @@ void Builder::set_sgpr(uint32_t index, Value v) {
     if (s.definition(other, s.block) == State::kDerived) s.derive(other, s.block);
   }
   s.write(kVarNumber + index, as(Type::u32, v));
-  s.definition(kVarMask + mask_index, s.block) = State::kDerived;
+  s.write(kVarMask + mask_index, State::kDerived);
 }
 
 void Builder::set_mask(uint32_t index, Value boolean) {
@@ -396,8 +401,8 @@ void Builder::set_mask(uint32_t index, Value boolean) {
     return;
   }
   s.write(kVarMask + index, boolean);
-  s.definition(kVarNumber + index, s.block) = State::kDerived;
-  if (wave64()) s.definition(kVarNumber + index + 1, s.block) = State::kDerived;
+  s.write(kVarNumber + index, State::kDerived);
+  if (wave64()) s.write(kVarNumber + index + 1, State::kDerived);
 }
 
 void Builder::set_mask(uint32_t index, Value boolean, Value number) {

@@ -60,6 +60,27 @@ TEST(Builder, a_structured_if_has_no_ballot_and_one_select_per_value_that_leaves
   }
 }
 
+TEST(Builder, a_value_that_no_arm_writes_passes_a_join_without_a_phi_being_made) {
+  const auto f = function_of(if_then(
+                                 cfg::Condition::execnz,
+                                 [](Builder& b) {
+                                   b.set_vgpr(1, b.u32(7));
+                                   b.set_vgpr(2, b.add(b.vgpr(0), b.u32(5)));
+                                   narrow(b, odd_lanes(b));
+                                 },
+                                 [](Builder& b) { b.set_vgpr(1, b.u32(9)); },
+                                 [](Builder& b) {
+                                   restore(b);
+                                   store(b, b.add(b.vgpr(1), b.vgpr(2)));
+                                 }),
+                             options_for(32, 32));
+  EXPECT_EQ(count_of(f, Op::phi), 1u);
+  uint32_t made = 0;
+  for (const ir::Inst& inst : f.insts) made += inst.op == Op::phi || (inst.op == Op::copy && inst.count == 1);
+  // v1's, and that of exec, which turns out to be one value.
+  EXPECT_LE(made, 3u);
+}
+
 TEST(Builder, a_mask_read_as_a_number_is_a_ballot_per_word) {
   for (const uint32_t wave : {32u, 64u}) {
     const auto f = function_of(straight([](Builder& b) {
