@@ -3,17 +3,16 @@
 
 #include <array>
 #include <expected>
-#include <functional>
 #include <span>
 #include <string>
 
+#include "gpu-service/memory/recording_memory.hpp"
 #include "gpu-service/shader/translate.hpp"
 #include "shared/quantity.hpp"
 
 namespace orrery::dispatch {
 
-// Copies guest bytes out, once they are settled. False: not mapped.
-using SettledRead = std::function<bool(GuestAddress address, std::span<std::byte> out)>;
+using memory::SettledRead;
 
 // The four dwords of the V#, or why they can't be had.
 std::expected<std::array<uint32_t, 4>, std::string> read_descriptor(const shader::DescriptorSource& source,

@@ -91,6 +91,7 @@ DispatchExecutor::~DispatchExecutor() {
 }
 
 const ExecutorCounters& DispatchExecutor::counters() const { return state_->counters; }
+const TraceCounters& DispatchExecutor::trace_counters() const { return state_->traces.counters(); }
 
 DispatchExecutor::State::~State() {
   // Pipelines and buffers go only when nothing uses them.
@@ -227,13 +228,17 @@ std::vector<Refusal> DispatchExecutor::State::run(const DispatchState& dispatch)
     if (translation->module->buffers.size() > std::min(facts.max_storage_buffers, BatchRing::kMostBuffers)) {
       unbound = fmt::format("{} buffers", translation->module->buffers.size());
     }
-    for (size_t i = 0; unbound.empty() && i < translation->module->buffers.size(); ++i) {
-      auto binding = bind(translation->module->buffers[i], dispatch);
+    if (unbound.empty()) {
+      const TracedBuffers traced = traced_buffers(dispatch, *program, translation->module->buffers);
       if (lost) return {lost_refusal()};
-      if (binding) {
-        bindings.push_back(*binding);
-      } else {
-        unbound = fmt::format("buffer {}: {}", i, binding.error());
+      if (!traced) unbound = traced.error();
+      for (size_t i = 0; unbound.empty() && i < traced->size(); ++i) {
+        auto binding = bind((*traced)[i]);
+        if (binding) {
+          bindings.push_back(*binding);
+        } else {
+          unbound = fmt::format("buffer {}: {}", i, binding.error());
+        }
       }
     }
   }

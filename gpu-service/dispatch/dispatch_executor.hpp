@@ -17,6 +17,7 @@ class GuestMemory;
 namespace orrery::dispatch {
 
 struct Translator;
+struct TraceCounters;
 
 struct ExecutorOptions {
   // False: the arena is mirrored in device buffers and copied both ways, as on a device that refuses host imports.
@@ -64,6 +65,7 @@ class DispatchExecutor final : public Executor {
   Result<std::vector<Refusal>> finish() override;
 
   const ExecutorCounters& counters() const;
+  const TraceCounters& trace_counters() const;
 
  private:
   struct State;

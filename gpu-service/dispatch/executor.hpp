@@ -36,6 +36,7 @@ struct DispatchState {
   uint32_t queue = 0;
   uint64_t sequence = 0;
   uint32_t packet_offset = 0;  // dwords
+  friend bool operator==(const DispatchState&, const DispatchState&) = default;
 };
 
 class Executor {

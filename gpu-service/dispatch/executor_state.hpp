@@ -11,6 +11,7 @@
 #include "gpu-service/dispatch/launch_geometry.hpp"
 #include "gpu-service/dispatch/pending_writes.hpp"
 #include "gpu-service/dispatch/program_cache.hpp"
+#include "gpu-service/dispatch/traced_buffers.hpp"
 #include "gpu-service/memory/guest_memory.hpp"
 
 namespace orrery::dispatch {
@@ -38,6 +39,7 @@ struct DispatchExecutor::State {
   vulkan::Buffer scratch;  // private memory of one part's waves; made when first wanted
   vulkan::Buffer empty;    // bound where a descriptor has no bytes
   PendingWrites pending;
+  TracedBuffersMemo traces;
   ExecutorCounters counters;
   uint64_t map_version = UINT64_MAX;                     // of the buffers and the page table
   std::vector<Refusal> found;                            // by waits, until finish() hands them out
@@ -57,7 +59,10 @@ struct DispatchExecutor::State {
   // Copies guest bytes that recorded work can't write any more: waits where it may.
   bool settled_read(GuestAddress address, std::span<std::byte> out);
 
-  std::expected<Binding, std::string> bind(const shader::BoundBuffer& buffer, const DispatchState& dispatch);
+  // Where the program's bound buffers lie: from the memo where memory still answers the same.
+  TracedBuffers traced_buffers(const DispatchState& dispatch, const ReadProgram& program,
+                               std::span<const shader::BoundBuffer> buffers);
+  std::expected<Binding, std::string> bind(const TracedBuffer& buffer);
   // Room for `bytes` of private memory; waits for recorded work when it has to be made anew.
   Result<void> want_scratch(uint64_t bytes);
   std::vector<Refusal> record(const DispatchState& dispatch, const LaunchGeometry& geometry,

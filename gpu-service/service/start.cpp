@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "gpu-service/dispatch/dispatch_executor.hpp"
+#include "gpu-service/dispatch/traced_buffers.hpp"
 #include "gpu-service/service/service.hpp"
 #include "gpu-service/service/watch.hpp"
 #include "gpu-service/vulkan/device.hpp"
@@ -99,6 +100,7 @@ Result<void> start(const Options& options) {
     std::fflush(nullptr);
     _exit(status);
   }
+  log::debug("traced buffers: {}", dispatch::describe((*executor)->trace_counters()));
   if (const auto messages = device->instance().validation_messages(); messages != 0) {
     log::warn("{} validation messages", messages);
   }

@@ -1,3 +1,4 @@
+#include "gpu-service/dispatch/traced_buffers.hpp"
 #include "tests/gpu-service/dispatch/executor_fixture.hpp"
 
 namespace orrery::dispatch {
@@ -115,6 +116,26 @@ TEST_P(Executing, bound_buffers_are_read_and_written_at_any_offset) {
     std::memset(guest.guest_bytes(kDataOffset + 0x100000), 0, 0x8000);
   }
   EXPECT_EQ(executor->counters().bound, 4u);
+}
+
+TEST_P(Executing, the_same_dispatch_is_traced_once_until_its_range_is_unmapped) {
+  auto state = launch(program(kBoundAdd), 1);
+  set_buffer(state, 0, kData, 128);
+  set_buffer(state, 4, kData + 0x8000, 128);
+  for (uint32_t n = 1; n <= 7; ++n) {
+    state.user_data[8] = 1;
+    state.sequence = n;
+    EXPECT_EQ(text_of(executor->dispatch(state)), "");
+  }
+  EXPECT_EQ(executor->trace_counters().hits, 6u);
+  EXPECT_EQ(text_of(finished()), "");
+  guest.map({TestGuest::entry(kCode, 0x4000, kCodeOffset), TestGuest::entry(kData, 0x8000, kDataOffset)});
+  ASSERT_TRUE(executor->acquire());
+  (void)executor->dispatch(state);
+  EXPECT_EQ(executor->trace_counters().hits, 6u);
+  EXPECT_EQ(executor->trace_counters().misses[static_cast<size_t>(TraceMiss::no_longer_mapped)], 1u);
+  EXPECT_EQ(executor->counters().bound, 7u);
+  (void)finished();
 }
 
 TEST_P(Executing, empty_buffers_bind_and_hold_nothing) {

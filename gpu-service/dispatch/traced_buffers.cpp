@@ -1,0 +1,111 @@
+#include "gpu-service/dispatch/traced_buffers.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "gpu-service/dispatch/buffer_descriptor.hpp"
+#include "gpu-service/dispatch/descriptor_source.hpp"
+
+namespace orrery::dispatch {
+
+TracedBuffers trace_buffers(std::span<const shader::BoundBuffer> buffers, std::span<const uint32_t> user_data,
+                            uint64_t most_bytes, memory::RecordingMemory& memory) {
+  const auto read = [&](GuestAddress at, std::span<std::byte> out) { return memory.read(at, out); };
+  std::vector<TracedBuffer> traced;
+  traced.reserve(buffers.size());
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const auto unbound = [&](std::string_view why) { return std::unexpected(fmt::format("buffer {}: {}", i, why)); };
+    const auto words = read_descriptor(buffers[i].source, user_data, read);
+    if (!words) return unbound(words.error());
+    const BufferDescriptor descriptor = decode_descriptor(*words);
+    const BindableExtent extent = bindable_extent(descriptor);
+    if (!extent.bytes) return unbound(extent.reason);
+    if (*extent.bytes > most_bytes) {
+      return unbound(fmt::format("{} bytes are more than one binding shows", *extent.bytes));
+    }
+    if (*extent.bytes != 0 && !memory.mapped(descriptor.base, {*extent.bytes})) {
+      return unbound("not all of it is mapped");
+    }
+    traced.push_back({{descriptor.base, {*extent.bytes}}, buffers[i].read, buffers[i].written});
+  }
+  return traced;
+}
+
+TraceKey trace_key(const DispatchState& state, ContentHash code, bool host_runs_allowed) {
+  TraceKey key{state.program, code, state, host_runs_allowed};
+  key.state.queue = 0;
+  key.state.sequence = 0;
+  key.state.packet_offset = 0;
+  return key;
+}
+
+const TracedBuffers* TracedBuffersMemo::find(const TraceKey& key, const memory::GuestMemory& memory,
+                                             const std::function<bool(memory::GuestSpan)>& may_change) {
+  const auto kept = std::ranges::find(kept_, key, &Kept::key);
+  TraceMiss why = TraceMiss::unknown;
+  if (kept != kept_.end()) {
+    switch (memory::check_notes(kept->notes, memory, may_change, counters_.read_spans)) {
+      case memory::NotesCheck::same:
+        ++counters_.hits;
+        return &kept->answer;
+      case memory::NotesCheck::bytes_changed:
+        why = TraceMiss::bytes_changed;
+        break;
+      case memory::NotesCheck::no_longer_mapped:
+        why = TraceMiss::no_longer_mapped;
+        break;
+      case memory::NotesCheck::now_mapped:
+        why = TraceMiss::now_mapped;
+        break;
+      case memory::NotesCheck::may_still_change:
+        why = TraceMiss::written_by_earlier_work;
+        break;
+    }
+  }
+  ++counters_.misses[static_cast<size_t>(why)];
+  return nullptr;
+}
+
+void TracedBuffersMemo::keep(TraceKey key, TracedBuffers answer, memory::MemoryNotes notes) {
+  const auto known = std::ranges::find(kept_, key, &Kept::key);
+  if (known != kept_.end()) kept_.erase(known);
+  if (!notes.not_checkable.empty()) {
+    ++counters_.not_kept;
+    return;
+  }
+  if (kept_.size() >= most_ && !kept_.empty()) kept_.pop_front();
+  kept_.push_back({std::move(key), std::move(answer), std::move(notes)});
+}
+
+const char* name(TraceMiss miss) {
+  switch (miss) {
+    case TraceMiss::unknown:
+      return "never asked, or forgotten";
+    case TraceMiss::bytes_changed:
+      return "bytes it read changed";
+    case TraceMiss::no_longer_mapped:
+      return "a range is no longer mapped";
+    case TraceMiss::now_mapped:
+      return "a range is mapped now";
+    case TraceMiss::written_by_earlier_work:
+      return "earlier work writes bytes it read";
+    case TraceMiss::count:
+      break;
+  }
+  return "?";
+}
+
+std::string describe(const TraceCounters& counters) {
+  uint64_t all = 0;
+  std::string reasons;
+  for (size_t i = 0; i < counters.misses.size(); ++i) {
+    if (counters.misses[i] == 0) continue;
+    all += counters.misses[i];
+    reasons +=
+        fmt::format("{}{} {}", reasons.empty() ? " (" : ", ", counters.misses[i], name(static_cast<TraceMiss>(i)));
+  }
+  if (!reasons.empty()) reasons += ")";
+  return fmt::format("{} hits, {} misses{}; {} answers not kept", counters.hits, all, reasons, counters.not_kept);
+}
+
+}  // namespace orrery::dispatch
