@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gpu-service/dispatch/executor_state.hpp"
+#include "gpu-service/shader/binding_limit.hpp"
 #include "gpu-service/vulkan/device.hpp"
 
 namespace orrery::dispatch {
@@ -21,7 +22,8 @@ TracedBuffers DispatchExecutor::State::traced_buffers(const DispatchState& dispa
   if (const TracedBuffers* kept = traces.find(key, memory, may_change)) return *kept;
   memory::RecordingMemory recording(memory,
                                     [&](GuestAddress at, std::span<std::byte> out) { return settled_read(at, out); });
-  TracedBuffers answer = trace_buffers(buffers, dispatch.user_data, device.facts().max_storage_range, recording);
+  const uint64_t most = std::min<uint64_t>(device.facts().max_storage_range, shader::kMostBoundBytes);
+  TracedBuffers answer = trace_buffers(buffers, dispatch.user_data, most, recording);
   // What a lost device left unread says nothing of memory.
   if (!lost) traces.keep(std::move(key), answer, recording.take_notes());
   return answer;

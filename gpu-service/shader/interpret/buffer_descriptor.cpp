@@ -28,19 +28,18 @@ uint64_t BufferDescriptor::place(uint64_t index, uint64_t offset) const {
   return (group * stride + offset / kElement * kElement) * index_stride + member * kElement + offset % kElement;
 }
 
-bool BufferDescriptor::in_range(uint64_t index, uint64_t offset, uint64_t size, uint64_t scalar) const {
+bool BufferDescriptor::in_range(uint64_t index, uint64_t offset, uint64_t bytes, uint64_t scalar) const {
+  const uint64_t last = bytes - 1;
+  if (bounds == 3 || (bounds == 0 && stride == 0)) {
+    return place(index, offset) + scalar + last < records;
+  }
   switch (bounds) {
     case 0:
-      return index < records && (stride == 0 || offset + size <= stride);
+      return index < records && offset + last < stride;
     case 1:
       return index < records;
-    case 2:
-      return records != 0;
     default:
-      if (swizzled && stride != 0) {
-        return index < records && offset + size <= stride;
-      }
-      return index * stride + offset + size + scalar <= records;
+      return records != 0;
   }
 }
 

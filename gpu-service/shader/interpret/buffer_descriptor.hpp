@@ -21,8 +21,8 @@ struct BufferDescriptor {
 
   // Byte offset from base of the element `offset` bytes into structure `index`.
   uint64_t place(uint64_t index, uint64_t offset) const;
-  // Whether `size` bytes at `offset` of structure `index` are in range; `scalar` is the scalar offset.
-  bool in_range(uint64_t index, uint64_t offset, uint64_t size, uint64_t scalar) const;
+  // Whether the `bytes` bytes at `offset` of structure `index` are in range; `scalar` is the scalar offset.
+  bool in_range(uint64_t index, uint64_t offset, uint64_t bytes, uint64_t scalar) const;
 };
 
 }  // namespace orrery::shader::interpret

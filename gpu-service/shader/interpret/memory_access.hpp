@@ -6,17 +6,23 @@
 
 namespace orrery::shader::interpret {
 
+// A byte, a half or a dword, extended to a dword.
+template <class Space>
+uint32_t load_value(const MemoryShape& shape, Space&& space, uint64_t address) {
+  uint32_t value = 0;
+  space.load(address, std::as_writable_bytes(std::span(&value, 1)).first(std::min<size_t>(shape.bytes, 4)));
+  if (!shape.is_signed) {
+    return value;
+  }
+  return shape.bytes == 1 ? static_cast<uint32_t>(static_cast<int8_t>(value))
+                          : static_cast<uint32_t>(static_cast<int16_t>(value));
+}
+
 // Loads `shape` from `address` into the VGPRs from `to` on.
 template <class Space>
 void load_lane(Wave& wave, const MemoryShape& shape, Space&& space, uint64_t address, uint32_t to, uint32_t lane) {
-  std::array<uint32_t, 4> values{};
-  space.load(address, std::as_writable_bytes(std::span(values)).first(shape.bytes));
   if (shape.bytes < 4) {
-    uint32_t value = values[0];
-    if (shape.is_signed) {
-      value = shape.bytes == 1 ? static_cast<uint32_t>(static_cast<int8_t>(value))
-                               : static_cast<uint32_t>(static_cast<int16_t>(value));
-    }
+    const uint32_t value = load_value(shape, space, address);
     uint32_t& reg = wave.row(to)[lane];
     if (!shape.d16) {
       reg = value;
@@ -25,6 +31,8 @@ void load_lane(Wave& wave, const MemoryShape& shape, Space&& space, uint64_t add
     }
     return;
   }
+  std::array<uint32_t, 4> values{};
+  space.load(address, std::as_writable_bytes(std::span(values)).first(shape.bytes));
   for (uint32_t i = 0; i < shape.bytes / 4u; ++i) {
     wave.row(to + i)[lane] = values[i];
   }
@@ -120,5 +128,19 @@ struct LocalSpace {
     }
   }
 };
+
+// Loads with the LDS bit: lane n's dword goes to M0[15:0] + the instruction's offset + 4 n.
+template <class Load>
+void load_to_local(Wave& wave, const Step& step, Load load) {
+  const LocalSpace space{*wave.group};
+  const uint64_t base = (wave.sgpr[kM0] & 0xffff) + static_cast<uint64_t>(int64_t{step.instruction->memory_offset});
+  const uint64_t exec = wave.exec();
+  for (uint32_t lane = 0; lane < wave.lanes; ++lane) {
+    if (active(exec, lane)) {
+      const uint32_t value = load(lane);
+      space.store(base + 4 * lane, std::as_bytes(std::span(&value, 1)));
+    }
+  }
+}
 
 }  // namespace orrery::shader::interpret

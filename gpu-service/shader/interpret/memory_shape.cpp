@@ -145,11 +145,9 @@ std::optional<MemoryShape> global_access(std::string_view rest, MemoryShape::Kin
   if (take(rest, "format_")) {
     shape.format = true;
     shape.d16 = take(rest, "d16_");
+    shape.high = take(rest, "hi_");
     shape.components = static_cast<uint8_t>(rest.size());
     shape.bytes = static_cast<uint8_t>(4 * rest.size());
-    if (rest.starts_with("hi")) {
-      return std::nullopt;
-    }
     return shape;
   }
   if (take(rest, "dword")) {

@@ -32,6 +32,7 @@ std::optional<AtomicOp> atomic_named(std::string_view name) {
       {"xor", AtomicOp::ixor},  {"inc", AtomicOp::inc},
       {"dec", AtomicOp::dec},   {"fmin", AtomicOp::fmin},
       {"fmax", AtomicOp::fmax},
+
   };
   for (const auto& [text, op] : kNames)
     if (text == name) return op;
@@ -40,6 +41,7 @@ std::optional<AtomicOp> atomic_named(std::string_view name) {
 
 MemoryShape parse(std::string_view name) {
   MemoryShape s;
+  take(name, "t");  // tbuffer_
   if (!take(name, "buffer_") && !take(name, "global_") && !take(name, "flat_") && !take(name, "scratch_")) return s;
   if (take(name, "atomic_")) {
     s.kind = Kind::unsupported;
@@ -56,6 +58,13 @@ MemoryShape parse(std::string_view name) {
   const bool load = take(name, "load_");
   if (!load && !take(name, "store_")) return s;
   s.kind = load ? Kind::load : Kind::store;
+  if (take(name, "format_")) {
+    s.typed = true;
+    s.half = take(name, "d16_");
+    s.high = take(name, "hi_");
+    s.components = static_cast<uint8_t>(name.size());
+    return s;
+  }
   if (name.ends_with("_hi")) {
     s.high = true;
     name.remove_suffix(3);
@@ -72,7 +81,7 @@ MemoryShape parse(std::string_view name) {
     else if (name == "x4")
       s.components = 4;
     else if (!name.empty())
-      s.kind = Kind::unsupported;
+      s.kind = Kind::unsupported;  // _addtid has semantics of its own
   } else if (name == "byte" || name == "ubyte" || name == "sbyte") {
     s.bytes = 1;
     s.sign_extend = name[0] == 's';
@@ -80,7 +89,7 @@ MemoryShape parse(std::string_view name) {
     s.bytes = 2;
     s.sign_extend = name[1] == 's';
   } else {
-    s.kind = Kind::unsupported;  // typed formats
+    s.kind = Kind::unsupported;
   }
   return s;
 }

@@ -8,7 +8,8 @@ namespace orrery::shader::semantics {
 struct MemoryShape {
   enum class Kind : uint8_t { none, load, store, atomic, unsupported } kind = Kind::none;
   uint8_t bytes = 4;       // of one component: 1, 2, 4; atomics 4 or 8
-  uint8_t components = 1;  // dwords
+  uint8_t components = 1;  // dwords, or components of a typed access
+  bool typed = false;      // converts by a format
   bool sign_extend = false;
   bool half = false;  // d16: 16 bits of a register
   bool high = false;  // d16_hi: the high half

@@ -12,14 +12,14 @@
 
 namespace orrery::shader::testing {
 
-std::vector<uint32_t> assemble(const std::string& text, uint32_t wave) {
+std::vector<uint32_t> assemble(const std::string& text, uint32_t wave, const std::string& processor) {
   const std::string path =
       (std::filesystem::temp_directory_path() / fmt::format("orrery-snippet-{}", getpid())).string();
   std::ofstream(path + ".s") << text << "\ns_endpgm\n";
   const std::string command = fmt::format(
-      "llvm-mc-19 -triple=amdgcn -mcpu=gfx1013 -mattr={} -filetype=obj {}.s -o {}.o && llvm-objcopy-19 -O binary "
+      "llvm-mc-19 -triple=amdgcn -mcpu={} -mattr={} -filetype=obj {}.s -o {}.o && llvm-objcopy-19 -O binary "
       "--only-section=.text {}.o {}.bin",
-      wave == 32 ? "+wavefrontsize32" : "+wavefrontsize64,-wavefrontsize32", path, path, path, path);
+      processor, wave == 32 ? "+wavefrontsize32" : "+wavefrontsize64,-wavefrontsize32", path, path, path, path);
   if (std::system(command.c_str()) != 0) {
     throw std::runtime_error("llvm-mc-19 does not assemble: " + text);
   }
@@ -33,12 +33,14 @@ std::vector<uint32_t> assemble(const std::string& text, uint32_t wave) {
   return words;
 }
 
-Program program_of(std::span<const uint32_t> words) {
-  auto program = read_program([&](uint32_t offset, uint32_t dwords) {
-    const size_t first = offset / 4;
-    return first < words.size() ? words.subspan(first, std::min<size_t>(dwords, words.size() - first))
-                                : std::span<const uint32_t>{};
-  });
+Program program_of(std::span<const uint32_t> words, Target target) {
+  auto program = read_program(
+      [&](uint32_t offset, uint32_t dwords) {
+        const size_t first = offset / 4;
+        return first < words.size() ? words.subspan(first, std::min<size_t>(dwords, words.size() - first))
+                                    : std::span<const uint32_t>{};
+      },
+      target);
   if (!program) {
     throw std::runtime_error(program.error().reason);
   }

@@ -9,9 +9,9 @@
 
 namespace orrery::shader::testing {
 
-// Machine code of gfx1013 assembly, s_endpgm added.
-std::vector<uint32_t> assemble(const std::string& text, uint32_t wave);
-Program program_of(std::span<const uint32_t> words);
+// Machine code of assembly, s_endpgm added.
+std::vector<uint32_t> assemble(const std::string& text, uint32_t wave, const std::string& processor = "gfx1013");
+Program program_of(std::span<const uint32_t> words, Target target = Target::gfx1013);
 
 // Per lane values.
 using Values = std::vector<uint32_t>;
