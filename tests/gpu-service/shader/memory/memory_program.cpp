@@ -249,6 +249,7 @@ std::string difference(const MemoryProgram& program) {
       const auto wanted = interpret_on(program, state, wave);
       for (const LaneLayout layout : layouts(program, wave)) {
         for (const bool bind : {false, true}) {
+          if (!bind && !program.addressed) continue;
           const auto got = run_on_device(program, state, layout, bind);
           if (!got) continue;
           ++runs;

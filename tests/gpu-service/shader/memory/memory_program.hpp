@@ -23,7 +23,7 @@ struct MemoryProgram {
   std::vector<uint32_t> memory;        // filled up to whole pages with zeros
   bool both_widths = true;             // wave32 and wave64; false: wave32
   bool whole_wave = true;              // also with the wave in one invocation
-  bool any_order = false;              // lanes' atomics may come in any order: only `compared` dwords are compared
+  bool addressed = true;               // also with nothing bound
   uint32_t compared = 0;               // dwords compared; 0: all
 };
 
