@@ -6,6 +6,7 @@
 
 #include "gpu-service/shader/translate.hpp"
 #include "tests/bench/synthetic_program.hpp"
+#include "tests/gpu-service/shader/corpus/shader_corpus.hpp"
 
 namespace orrery::bench {
 namespace {
@@ -57,7 +58,7 @@ BENCHMARK(ifs)->Arg(16)->Arg(64)->Arg(256)->Arg(500)->Unit(benchmark::kMicroseco
 
 // The compiled kernels, where the build has them.
 const bool kCorpus = [] {
-  const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "shader-corpus";
+  const std::filesystem::path folder = shader_corpus();
   std::error_code none;
   for (const auto& file : std::filesystem::directory_iterator(folder, none)) {
     if (file.path().extension() != ".bin") continue;

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "gpu-service/dispatch/dispatch_executor.hpp"
+#include "tests/gpu-service/shader/corpus/shader_corpus.hpp"
 #include "tests/gpu-service/vulkan/test_device.hpp"
 
 namespace orrery::dispatch {
@@ -30,8 +31,7 @@ class Corpus : public vulkan::DeviceTest, public testing::WithParamInterface<std
   }
   void run(const std::string& name, const KernelLaunch& launch, const std::vector<KernelValue>& values) {
     const uint32_t wave = std::get<0>(GetParam());
-    const auto kernel =
-        CorpusKernel::load(std::string(ORRERY_SHADER_CORPUS) + "/" + name + ".w" + std::to_string(wave));
+    const auto kernel = CorpusKernel::load(shader_corpus() + "/" + name + ".w" + std::to_string(wave));
     ASSERT_TRUE(kernel) << kernel.error().describe();
     const auto refusals = run_kernel(*executor, guest, *kernel, launch, values);
     ASSERT_TRUE(refusals) << refusals.error().describe();

@@ -15,6 +15,7 @@ enum {
   COMPUTE_PGM_RSRC3 = 0x228,
   COMPUTE_USER_DATA_0 = 0x240,
   INITIATOR_ENABLE = 1,
+  INITIATOR_THREAD_DIMENSIONS = 1 << 5,
   INITIATOR_ORDER = 1 << 6,
   INITIATOR_WAVE32 = 1 << 15,
 };
@@ -56,7 +57,7 @@ static void fill_dispatch_packet(unsigned char* p, const struct dispatch* d, con
   put(p + 2, 3, 2);  // dimensions
   for (int i = 0; i < 3; i++) {
     put(p + 4 + 2 * i, d->group_size[i], 2);
-    put(p + 12 + 4 * i, (unsigned long)d->groups[i] * d->group_size[i], 4);
+    put(p + 12 + 4 * i, d->threads[0] ? d->threads[i] : (unsigned long)d->groups[i] * d->group_size[i], 4);
   }
   put(p + 24, d->kernel->private_bytes, 4);
   put(p + 28, d->kernel->lds_bytes, 4);
@@ -135,6 +136,10 @@ void write_dispatch(struct packet_writer* w, const struct dispatch* d) {
   if (k->user_sgprs) set_registers(w, COMPUTE_USER_DATA_0, sgprs, k->user_sgprs);
   unsigned initiator = INITIATOR_ENABLE | INITIATOR_ORDER | (k->wave == 32 ? INITIATOR_WAVE32 : 0);
   unsigned body[] = {d->groups[0], d->groups[1], d->groups[2], initiator};
+  if (d->threads[0]) {
+    for (int i = 0; i < 3; i++) body[i] = d->threads[i];
+    body[3] |= INITIATOR_THREAD_DIMENSIONS;
+  }
   packet(w, OP_DISPATCH_DIRECT, 1, body, 4);
 }
 

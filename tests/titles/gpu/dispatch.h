@@ -16,6 +16,7 @@ struct dispatch {
   const struct gpu_kernel* kernel;
   const unsigned char* arguments;  // the argument block: explicit arguments at the offsets of kernel->arguments
   unsigned group_size[3], groups[3];
+  unsigned threads[3];    // when threads[0] is not 0: launched by threads, so that last groups are partial
   unsigned char* memory;  // DISPATCH_ARGUMENT_BYTES, 256-byte aligned: argument block and dispatch packet go here
   void* scratch;          // private memory, null when kernel->private_bytes is 0; see dispatch_scratch_bytes
 };

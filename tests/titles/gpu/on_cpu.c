@@ -29,7 +29,7 @@ static void* scheduler;
 static work_item running_item;
 static const unsigned char* running_arguments;
 static unsigned current, size_x, size_y, size_z, group_id[3], group_count[3];
-static unsigned wave_size = 32;
+static unsigned wave_size = 32, group_items;
 static int at_barrier;
 
 unsigned orrery_group_id(unsigned dimension);
@@ -74,8 +74,8 @@ unsigned orrery_wave_size(void) { return wave_size; }
 unsigned long orrery_wave_ballot(int condition) {
   const unsigned* values = exchange(condition != 0);
   unsigned long mask = 0;
-  unsigned first = current - current % wave_size, items = size_x * size_y * size_z;
-  for (unsigned lane = 0; lane < wave_size && first + lane < items; lane++)
+  unsigned first = current - current % wave_size;
+  for (unsigned lane = 0; lane < wave_size && first + lane < group_items; lane++)
     mask |= (unsigned long)values[first + lane] << lane;
   return mask;
 }
@@ -106,6 +106,7 @@ static void start(unsigned item, unsigned stack) {
 }
 
 static void run_group(unsigned items) {
+  group_items = items;
   // An item that finishes without a barrier leaves its stack to the next one, so that it stays in the cache.
   unsigned stack = 0, left = 0;
   for (unsigned item = 0; item < items; item++) {
@@ -131,7 +132,7 @@ static void run_group(unsigned items) {
 }
 
 void run_on_cpu(work_item item, const unsigned char* arguments, const unsigned group_size[3], const unsigned groups[3],
-                unsigned wave) {
+                unsigned threads_x, unsigned wave) {
   running_item = item;
   running_arguments = arguments;
   wave_size = wave;
@@ -141,5 +142,8 @@ void run_on_cpu(work_item item, const unsigned char* arguments, const unsigned g
   if (items == 0 || items > ON_CPU_MOST_ITEMS) return;
   for (group_id[2] = 0; group_id[2] < groups[2]; group_id[2]++)
     for (group_id[1] = 0; group_id[1] < groups[1]; group_id[1]++)
-      for (group_id[0] = 0; group_id[0] < groups[0]; group_id[0]++) run_group(items);
+      for (group_id[0] = 0; group_id[0] < groups[0]; group_id[0]++) {
+        unsigned left = threads_x - group_id[0] * size_x;
+        run_group(threads_x && left < items ? left : items);
+      }
 }

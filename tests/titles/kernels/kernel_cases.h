@@ -13,7 +13,7 @@ struct kernel_case {
   const struct gpu_kernel *wave32, *wave64;
   work_item on_cpu;
   unsigned n[3];          // by enum case_size
-  const char* items;      // work items: "x" or "x,y"
+  const char* items;      // work items: "x" or "x,y"; "threads:x": exactly so many, with a partial last group
   const char* arguments;  // argument_text.h
   struct tolerance tolerance;
 };

@@ -16,7 +16,7 @@ struct prepared {
   struct argument arguments[MOST_ARGUMENTS];
   int count;
   struct block_layout layout;
-  unsigned group_size[3], groups[3];
+  unsigned group_size[3], groups[3], threads[3];
   unsigned elements;
 };
 
@@ -26,7 +26,10 @@ static int prepare(const struct kernel_case* c, enum case_size size, struct prep
   p->count = parse_arguments(c->arguments, n, p->arguments);
   if (p->count < 0) return 0;
   lay_out(p->arguments, p->count, &p->layout);
+  static const char kByThreads[] = "threads:";
   const char* text = c->items;
+  int by_threads = !strncmp(text, kByThreads, sizeof kByThreads - 1);
+  if (by_threads) text += sizeof kByThreads - 1;
   for (int i = 0; i < 3; i++) {
     unsigned items = 1;
     if (*text) items = (unsigned)evaluate(&text, n);
@@ -34,6 +37,7 @@ static int prepare(const struct kernel_case* c, enum case_size size, struct prep
       text++;
       p->elements *= i == 0 ? c->n[size] : 1;
     }
+    p->threads[i] = by_threads ? items : 0;
     p->group_size[i] = c->wave32->group_size[i];
     p->groups[i] = (items + p->group_size[i] - 1) / p->group_size[i];
   }
@@ -55,7 +59,7 @@ static void run_cpu(const struct kernel_case* c, const struct gpu_kernel* kernel
                     const unsigned char* block) {
   unsigned char arguments[DISPATCH_ARGUMENT_BYTES] = {0};
   if (write_arguments(arguments, kernel, p->arguments, p->count, &p->layout, block))
-    run_on_cpu(c->on_cpu, arguments, p->group_size, p->groups, kernel->wave);
+    run_on_cpu(c->on_cpu, arguments, p->group_size, p->groups, p->threads[0], kernel->wave);
 }
 
 // 0, or the exit code that ends the run.
@@ -65,6 +69,7 @@ static int run_gpu(struct gpu_queue* gpu, const struct options* options, const s
   struct dispatch d = {.kernel = kernel, .arguments = arguments};
   memcpy(d.group_size, p->group_size, sizeof d.group_size);
   memcpy(d.groups, p->groups, sizeof d.groups);
+  memcpy(d.threads, p->threads, sizeof d.threads);
   d.memory = gpu_allocate(gpu, DISPATCH_ARGUMENT_BYTES);
   if (dispatch_scratch_bytes(&d)) d.scratch = gpu_allocate(gpu, dispatch_scratch_bytes(&d));
   if (!d.memory || (dispatch_scratch_bytes(&d) && !d.scratch)) {

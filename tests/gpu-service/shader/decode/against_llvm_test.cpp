@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "tests/gpu-service/shader/corpus/shader_corpus.hpp"
 #include "tests/gpu-service/shader/decode/comparison.hpp"
 #include "tests/gpu-service/shader/decode/random_words.hpp"
 
@@ -37,8 +38,8 @@ TEST(DecoderAgainstLlvm, random_words_of_every_encoding_give_the_same_text_and_s
 TEST(DecoderAgainstLlvm, every_word_of_the_compiled_kernels_gives_the_same_text_and_size) {
   std::vector<WordGroup> groups[2];
   size_t files = 0;
-  if (std::filesystem::exists(ORRERY_SHADER_CORPUS)) {
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(ORRERY_SHADER_CORPUS)) {
+  if (std::filesystem::exists(shader_corpus())) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(shader_corpus())) {
       const std::string name = entry.path().filename().string();
       if (!name.ends_with(".bin")) {
         continue;
@@ -58,7 +59,7 @@ TEST(DecoderAgainstLlvm, every_word_of_the_compiled_kernels_gives_the_same_text_
     }
   }
   if (files == 0) {
-    GTEST_SKIP() << "no compiled kernels under " << ORRERY_SHADER_CORPUS << ": build the target shader_corpus";
+    GTEST_SKIP() << "no compiled kernels under " << shader_corpus() << ": build the target shader_corpus";
   }
   for (const size_t wave : {0u, 1u}) {
     const Comparison comparison = compare(groups[wave], Target::gfx1013, wave == 0 ? 32 : 64);

@@ -6,6 +6,7 @@
 
 #include "gpu-service/shader/translate.hpp"
 #include "tests/gpu-service/dispatch/corpus_kernel.hpp"
+#include "tests/gpu-service/shader/corpus/shader_corpus.hpp"
 #include "tests/gpu-service/shader/spirv/validate.hpp"
 
 namespace orrery::shader::test {
@@ -18,12 +19,12 @@ struct Kernel {
 
 std::vector<Kernel> corpus() {
   std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(ORRERY_SHADER_CORPUS)) {
+  for (const auto& entry : std::filesystem::directory_iterator(shader_corpus())) {
     if (entry.path().extension() == ".json") names.insert(entry.path().stem().string());
   }
   std::vector<Kernel> kernels;
   for (const std::string& name : names) {
-    auto facts = dispatch::CorpusKernel::load(std::string(ORRERY_SHADER_CORPUS) + "/" + name);
+    auto facts = dispatch::CorpusKernel::load(shader_corpus() + "/" + name);
     EXPECT_TRUE(facts.has_value()) << name;
     if (!facts) continue;
     facts->name = name;

@@ -35,6 +35,8 @@ _kernel(generic_address STANDARD CL2.0)
 # Lanes of a wave: masks read whole, other lanes' values, lockstep.
 _kernel(masked_fill)
 _kernel(masked_copy)
+_kernel(guarded_fill)
+_kernel(guarded_copy)
 _kernel(wave_exchange)
 _kernel(lockstep)
 _kernel(image_load_store SGPRS "image image" GROUP_SIZE 8,8,1)
