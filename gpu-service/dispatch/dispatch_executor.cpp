@@ -57,6 +57,7 @@ DispatchExecutor::State::State(const vulkan::Device& d, memory::GuestMemory& m, 
     : device(d),
       memory(m),
       options(o),
+      layout_wish(o.layout.value_or(layout_wish_of_environment())),
       arena(d, m.arena(), o.import_arena && !import_switched_off()),
       batches(std::move(ring)),
       pages(std::move(table)),
@@ -178,8 +179,6 @@ std::vector<Refusal> DispatchExecutor::State::run(const DispatchState& dispatch)
     return refuse("dispatch", fmt::format("{} bytes of LDS; the device has {} of workgroup memory",
                                           geometry->workgroup_bytes, facts.workgroup_memory));
   }
-  const auto layout = choose_layout(*geometry, facts);
-  if (!layout) return refuse("dispatch", layout.error());
   std::array<uint32_t, 3> part = facts.max_groups;
   const uint64_t group_scratch = static_cast<uint64_t>(geometry->scratch_wave_bytes) * geometry->waves_per_group();
   const uint64_t fits = group_scratch != 0 ? kMostScratch / group_scratch : UINT64_MAX;
@@ -214,13 +213,16 @@ std::vector<Refusal> DispatchExecutor::State::run(const DispatchState& dispatch)
   }
 
   shader::TranslateOptions wanted;
-  wanted.layout = *layout;
   wanted.host = host_features(facts);
   wanted.group_size = geometry->group_size;
   wanted.rsrc1 = dispatch.rsrc1;
   wanted.rsrc2 = dispatch.rsrc2;
   wanted.partial_groups = geometry->threads != std::array<uint32_t, 3>{};
   wanted.scratch_dwords = geometry->scratch_wave_bytes / 4 / geometry->wave;
+  wanted.layout.wave = geometry->wave;
+  const auto choice = choose_layout(*geometry, facts, [&] { return programs.needs(*program, wanted); }, layout_wish);
+  if (!choice) return refuse("dispatch", choice.error());
+  wanted.layout = choice->layout;
   Translation* translation = &programs.translate(*program, wanted);
   std::vector<Binding> bindings;
   std::string unbound;
@@ -260,6 +262,15 @@ std::vector<Refusal> DispatchExecutor::State::run(const DispatchState& dispatch)
                                          dispatch.program.value, translation->module->buffers.size()));
   }
   ++(unbound.empty() ? counters.bound : counters.device_addressed);
+  if (choice->layout.whole_wave()) {
+    ++counters.whole_wave;
+    if (!choice->reason.empty() && !std::exchange(translation->warned, true)) {
+      log::warn("{}: program {:#x} runs each wave in one invocation, which is slow: {}", place_of(dispatch),
+                dispatch.program.value, choice->reason);
+    }
+  } else if (choice->layout.exchange == shader::LaneExchange::workgroup) {
+    ++counters.exchanged;
+  }
   if (translation->module->uses_scratch) {
     uint64_t groups = 1;
     for (size_t i = 0; i < 3; ++i) groups *= std::min(part[i], geometry->count[i]);

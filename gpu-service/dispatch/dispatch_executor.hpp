@@ -4,8 +4,10 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 
 #include "gpu-service/dispatch/executor.hpp"
+#include "gpu-service/shader/lanes/lane_gate.hpp"
 
 namespace orrery::vulkan {
 class Device;
@@ -23,6 +25,8 @@ struct ExecutorOptions {
   // False: the arena is mirrored in device buffers and copied both ways, as on a device that refuses host imports.
   // Default: import, unless ORRERY_IMPORT=off.
   bool import_arena = true;
+  // For tests and measurements. Default: what ORRERY_LAYOUT says, else the gate's own choice.
+  std::optional<shader::LayoutWish> layout;
   // How long finish() waits for the device before it gives it up for lost.
   std::chrono::seconds patience{300};
 };
@@ -36,6 +40,8 @@ struct ExecutorCounters {
   uint64_t programs_refused = 0;
   uint64_t fills = 0, copies = 0;  // on the device
   uint64_t host_transfers = 0;     // fills and copies done by the CPU, after a wait
+  uint64_t whole_wave = 0;         // dispatches that ran a whole wave in one invocation
+  uint64_t exchanged = 0;          // dispatches that exchanged lanes through workgroup memory
   uint64_t submissions = 0;
   uint64_t waits_for_reads = 0;  // the device was waited for before the CPU read what it may have been writing
   uint64_t escapes = 0;          // device accesses outside the map

@@ -32,6 +32,7 @@ struct DispatchExecutor::State {
   const vulkan::Device& device;
   memory::GuestMemory& memory;
   ExecutorOptions options;
+  shader::LayoutWish layout_wish;
   ArenaBuffers arena;
   BatchRing batches;
   DevicePageTable pages;

@@ -1,7 +1,9 @@
 #include "gpu-service/dispatch/lane_choice.hpp"
 
-#include <fmt/format.h>
 #include <algorithm>
+#include <cstdlib>
+
+#include "shared/log.hpp"
 
 namespace orrery::dispatch {
 
@@ -14,27 +16,39 @@ shader::HostFeatures host_features(const vulkan::DeviceFacts& facts) {
   host.int64_atomics = facts.buffer_int64_atomics && facts.shared_int64_atomics;
   host.workgroup_memory = facts.workgroup_memory;
   host.max_invocations = facts.max_invocations;
+  host.min_subgroup = facts.min_subgroup_size;
+  host.max_subgroup = facts.max_subgroup_size;
+  host.max_subgroups = facts.max_workgroup_subgroups;
   host.loop_limit = facts.loop_limit;
   host.lockstep_subgroups = facts.lockstep_subgroups;
   return host;
 }
 
-std::expected<shader::LaneLayout, std::string> choose_layout(const LaunchGeometry& geometry,
-                                                             const vulkan::DeviceFacts& facts) {
-  const uint32_t subgroup = std::min(geometry.wave, facts.max_subgroup_size);
-  if (subgroup < facts.min_subgroup_size || subgroup == 0) {
-    return std::unexpected(
-        fmt::format("a wave of {} lanes on subgroups of at least {}", geometry.wave, facts.min_subgroup_size));
+std::expected<shader::LaneChoice, std::string> choose_layout(const LaunchGeometry& geometry,
+                                                             const vulkan::DeviceFacts& facts,
+                                                             const std::function<shader::ProgramNeeds()>& needs,
+                                                             shader::LayoutWish wish) {
+  shader::HostLanes host = shader::host_lanes(host_features(facts));
+  host.max_invocations = std::min(host.max_invocations, facts.max_group_size[0]);
+  shader::GroupShape group{geometry.group_size, geometry.threads != std::array<uint32_t, 3>{},
+                           geometry.workgroup_bytes};
+  // A program that needs everything; on most devices its layout is everyone's.
+  shader::ProgramNeeds everything;
+  everything.votes = everything.masks_whole = everything.lane_values = everything.lockstep = everything.lds =
+      everything.barrier = everything.wave_stores = true;
+  auto choice = shader::choose_lanes(geometry.wave, everything, group, host, wish);
+  if (choice && (choice->layout.exchange == shader::LaneExchange::subgroup || wish != shader::LayoutWish::none)) {
+    return choice;
   }
-  const uint32_t waves = geometry.waves_per_group();
-  const uint32_t invocations = waves * subgroup;
-  if (invocations > facts.max_invocations || invocations > facts.max_group_size[0] ||
-      waves > facts.max_workgroup_subgroups) {
-    return std::unexpected(fmt::format("a group of {} waves, {} invocations; the device allows {} and {}", waves,
-                                       invocations, facts.max_workgroup_subgroups,
-                                       std::min(facts.max_invocations, facts.max_group_size[0])));
-  }
-  return shader::LaneLayout{geometry.wave, subgroup, geometry.wave / subgroup};
+  return shader::choose_lanes(geometry.wave, needs(), group, host, wish);
+}
+
+shader::LayoutWish layout_wish_of_environment() {
+  const char* text = std::getenv("ORRERY_LAYOUT");
+  if (text == nullptr) return shader::LayoutWish::none;
+  const auto wish = shader::layout_wish(text);
+  if (!wish) log::warn("ORRERY_LAYOUT={}: not per-lane, exchange or whole-wave; it is ignored", text);
+  return wish.value_or(shader::LayoutWish::none);
 }
 
 }  // namespace orrery::dispatch

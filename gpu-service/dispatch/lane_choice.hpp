@@ -2,6 +2,7 @@
 #pragma once
 
 #include <expected>
+#include <functional>
 #include <string>
 
 #include "gpu-service/dispatch/launch_geometry.hpp"
@@ -12,9 +13,14 @@ namespace orrery::dispatch {
 
 shader::HostFeatures host_features(const vulkan::DeviceFacts& facts);
 
-// The widest subgroup that is no wider than the wave: k = wave / subgroup. The reason when the device has none, or when
-// the group's waves do not fit into one of its workgroups.
-std::expected<shader::LaneLayout, std::string> choose_layout(const LaunchGeometry& geometry,
-                                                             const vulkan::DeviceFacts& facts);
+// The gate's answer (shader/lanes/lane_gate.hpp) for this launch. `needs` is asked for only where the answer depends on
+// it: where the subgroup's width is of no use. The reason when the group's waves do not fit into one workgroup at all.
+std::expected<shader::LaneChoice, std::string> choose_layout(const LaunchGeometry& geometry,
+                                                             const vulkan::DeviceFacts& facts,
+                                                             const std::function<shader::ProgramNeeds()>& needs,
+                                                             shader::LayoutWish wish = shader::LayoutWish::none);
+
+// What ORRERY_LAYOUT asks for: per-lane, exchange or whole-wave; anything else is ignored with a log line.
+shader::LayoutWish layout_wish_of_environment();
 
 }  // namespace orrery::dispatch

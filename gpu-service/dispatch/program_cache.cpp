@@ -105,10 +105,15 @@ void ProgramCache::trim() {
   if (translations_.size() > kMostTranslations) translations_.clear();
 }
 
+shader::ProgramNeeds ProgramCache::needs(const ReadProgram& program, const shader::TranslateOptions& options) const {
+  const auto analysis = shader::analyse(**program.program, options);
+  return analysis ? analysis->needs : shader::ProgramNeeds{};
+}
+
 Translation& ProgramCache::translate(const ReadProgram& program, const shader::TranslateOptions& options) {
-  const Key key{(*program.program)->hash, options.layout.wave,   options.layout.subgroup, options.layout.k,
-                options.group_size,       options.rsrc1,         options.rsrc2,           options.bind_buffers,
-                options.scratch_dwords,   options.partial_groups};
+  const Key key{(*program.program)->hash, options.layout.wave,    options.layout.subgroup, options.layout.k,
+                options.layout.exchange,  options.group_size,     options.rsrc1,           options.rsrc2,
+                options.bind_buffers,     options.scratch_dwords, options.partial_groups};
   auto& known = translations_[key];
   if (known) return *known;
   ++made_;
@@ -125,7 +130,8 @@ Translation& ProgramCache::translate(const ReadProgram& program, const shader::T
     // A module with more buffers gets no pipeline; the executor turns to the page table.
     const auto name = fmt::format("{:#x} {}", program.address.value, (*program.program)->hash.hex());
     auto pipeline = vulkan::ComputePipeline::create(
-        device_, {module->spirv, static_cast<uint32_t>(module->buffers.size()), module->layout.subgroup, name});
+        device_,
+        {module->spirv, static_cast<uint32_t>(module->buffers.size()), module->layout.required_subgroup(), name});
     if (!pipeline) {
       log::error("program {}: {}", name, pipeline.error().describe());
       translation->refusals.push_back({0, "program", "the driver refused it: " + pipeline.error().message});
@@ -134,8 +140,8 @@ Translation& ProgramCache::translate(const ReadProgram& program, const shader::T
     }
   }
   if (module && translation->refusals.empty()) {
-    log::debug("program {:#x} {}: wave{} k={} group {}x{}x{}: {} instructions, {} words of SPIR-V, {} buffers{}{}",
-               program.address.value, (*program.program)->hash.hex(), options.layout.wave, options.layout.k,
+    log::debug("program {:#x} {}: wave{} {} group {}x{}x{}: {} instructions, {} words of SPIR-V, {} buffers{}{}",
+               program.address.value, (*program.program)->hash.hex(), options.layout.wave, options.layout.text(),
                options.group_size[0], options.group_size[1], options.group_size[2], module->guest_instructions,
                module->spirv.size(), module->buffers.size(), module->uses_page_table ? ", page table" : "",
                module->dispatcher_loop ? ", dispatcher loop" : "");

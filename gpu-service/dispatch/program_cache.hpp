@@ -26,8 +26,9 @@ struct Translator {
                                                                                   const shader::TranslateOptions&)>
       translate;
 };
-// The real one: shader/translate.hpp for gfx1013.
-Translator shader_translator();
+class TranslationStore;
+// The real one: shader/translate.hpp for gfx1013; with a store, translations are kept there.
+Translator shader_translator(std::shared_ptr<TranslationStore> store = nullptr);
 
 struct ReadProgram {
   GuestAddress address;
@@ -42,7 +43,8 @@ struct Translation {
   std::optional<shader::Module> module;         // without its words, which the pipeline has
   std::vector<shader::ShaderRefusal> refusals;  // when there is no module
   vulkan::ComputePipeline pipeline;
-  bool told = false;  // the refusals went to the user
+  bool told = false;    // the refusals went to the user
+  bool warned = false;  // that it is slow
 };
 
 class ProgramCache {
@@ -57,14 +59,17 @@ class ProgramCache {
   // refused.
   Translation& translate(const ReadProgram& program, const shader::TranslateOptions& options);
 
+  // What the program needs of its wave; a refused one answers no needs, its translation says why.
+  shader::ProgramNeeds needs(const ReadProgram& program, const shader::TranslateOptions& options) const;
+
   // Forgets everything when there is far more than a title needs: code that is made anew all the time must not fill the
   // host's memory. Only while the device is idle; references to translations end.
   void trim();
   uint64_t translations() const { return made_; }  // so far
 
  private:
-  using Key = std::tuple<ContentHash, uint32_t, uint32_t, uint32_t, std::array<uint32_t, 3>, uint32_t, uint32_t, bool,
-                         uint32_t, bool>;
+  using Key = std::tuple<ContentHash, uint32_t, uint32_t, uint32_t, shader::LaneExchange, std::array<uint32_t, 3>,
+                         uint32_t, uint32_t, bool, uint32_t, bool>;
 
   const vulkan::Device& device_;
   const memory::GuestMemory& memory_;

@@ -2,6 +2,7 @@
 #include "gpu-service/shader/translate.hpp"
 
 #include <fmt/format.h>
+#include <memory>
 #include <optional>
 
 #include "gpu-service/shader/cfg/structured_graph.hpp"
@@ -81,19 +82,27 @@ std::optional<uint32_t> never_left(const cfg::StructuredGraph& graph, const Prog
   return std::nullopt;
 }
 
-}  // namespace
+struct Built {
+  cfg::StructuredGraph graph;
+  ir::Function function;
+};
 
-std::expected<Module, std::vector<ShaderRefusal>> translate(const Program& program, const TranslateOptions& options) {
-  auto graph = cfg::structure(program);
-  if (!graph) return std::unexpected(std::move(graph.error()));
+// The program as IR, before the passes; it does not depend on how many lanes an invocation holds.
+std::expected<std::unique_ptr<Built>, std::vector<ShaderRefusal>> build(const Program& program,
+                                                                        const TranslateOptions& options) {
+  auto structured = cfg::structure(program);
+  if (!structured) return std::unexpected(std::move(structured.error()));
+  auto built = std::make_unique<Built>();
+  built->graph = std::move(*structured);
+  const cfg::StructuredGraph* const graph = &built->graph;
   if (const auto offset = never_left(*graph, program)) {
     return std::unexpected(
         std::vector{ShaderRefusal{*offset, "program", "never ends: no path leads out of this loop"}});
   }
   std::vector<ShaderRefusal> refusals;
   const ir::SemanticTable& table = semantics::semantic_table();
-  ir::Function function;
-  function.graph = &*graph;
+  ir::Function& function = built->function;
+  function.graph = graph;
   {
     ir::Builder builder(function, program, options);
     for (uint32_t n = 0; n < graph->blocks.size(); ++n) {
@@ -117,11 +126,38 @@ std::expected<Module, std::vector<ShaderRefusal>> translate(const Program& progr
     if (!refusals.empty()) return std::unexpected(std::move(refusals));
     builder.finish();
   }
-  passes::run(function, !options.host.lockstep_subgroups && options.layout.k != options.layout.wave);
-  auto module = spirv::Emitter(function, options).emit();
+  return built;
+}
+
+}  // namespace
+
+GroupShape group_shape(const TranslateOptions& options) {
+  return {options.group_size, options.partial_groups, ((options.rsrc2 >> 15) & 511) * 512};
+}
+
+HostLanes host_lanes(const HostFeatures& host) {
+  return {host.min_subgroup, host.max_subgroup, true, host.max_invocations, host.max_subgroups, host.workgroup_memory};
+}
+
+std::expected<Analysis, std::vector<ShaderRefusal>> analyse(const Program& program, const TranslateOptions& options) {
+  auto built = build(program, options);
+  if (!built) return std::unexpected(std::move(built.error()));
+  passes::run((*built)->function, true);
+  return Analysis{needs_of((*built)->function), static_cast<uint32_t>(program.instructions.size()),
+                  (*built)->graph.dispatcher};
+}
+
+std::expected<Module, std::vector<ShaderRefusal>> translate(const Program& program, const TranslateOptions& options) {
+  auto built = build(program, options);
+  if (!built) return std::unexpected(std::move(built.error()));
+  const LaneLayout& layout = options.layout;
+  // The lanes of one invocation are in order as they are written; those of one vector of a CPU run in lockstep.
+  const bool one_vector = options.host.lockstep_subgroups && layout.exchange == LaneExchange::subgroup;
+  passes::run((*built)->function, !layout.whole_wave() && !one_vector);
+  auto module = spirv::Emitter((*built)->function, options).emit();
   if (module) {
     module->guest_instructions = static_cast<uint32_t>(program.instructions.size());
-    module->dispatcher_loop = graph->dispatcher;
+    module->dispatcher_loop = (*built)->graph.dispatcher;
   }
   return module;
 }

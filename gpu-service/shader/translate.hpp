@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gpu-service/shader/decode/decoder.hpp"
+#include "gpu-service/shader/lanes/lane_gate.hpp"
 #include "shared/content_hash.hpp"
 
 namespace orrery::shader {
@@ -35,15 +36,6 @@ using CodeFetch = std::function<std::span<const uint32_t>(uint32_t offset, uint3
 inline constexpr uint32_t kMaxProgramBytes = 4u << 20;
 std::expected<Program, ShaderRefusal> read_program(const CodeFetch& fetch, Target target = Target::gfx1013);
 
-// How a wave is laid on the host. k = guest lanes per invocation = wave width / host subgroup width (1 when equal).
-// Lane l of a wave is slot l / subgroup of the invocation with SubgroupLocalInvocationId l % subgroup.
-struct LaneLayout {
-  uint32_t wave = 32;      // guest wave width, 32 or 64
-  uint32_t subgroup = 32;  // host subgroup width that is required (full subgroups)
-  uint32_t k = 1;          // wave / subgroup; wave: the whole wave in one invocation
-  friend bool operator==(const LaneLayout&, const LaneLayout&) = default;
-};
-
 // What the host device offers, as far as the module depends on it.
 struct HostFeatures {
   bool fuses_fma = true;      // OpExtInst Fma really fuses (lavapipe 22.3 does not)
@@ -54,6 +46,9 @@ struct HostFeatures {
       false;  // a subgroup runs as one vector (lavapipe): its lanes need no fences among themselves
   uint32_t workgroup_memory = 32768;  // bytes
   uint32_t max_invocations = 1024;
+  // Subgroup widths that can be required, full; max_subgroup 0: not known.
+  uint32_t min_subgroup = 1, max_subgroup = 128;
+  uint32_t max_subgroups = 0;  // of a workgroup; 0: no limit of its own
   uint32_t loop_limit =
       0;  // the driver silently ends an invocation's loops after so many rounds in all (lavapipe 65,535); 0: never
 };
@@ -86,8 +81,8 @@ struct BoundBuffer {
 };
 
 // The module's interface to the host ("module ABI"):
-// - entry point "main", GLCompute, LocalSize (waves per group * subgroup, 1, 1), full subgroups of layout.subgroup
-// required;
+// - entry point "main", GLCompute, LocalSize (waves per group * layout.invocations(), 1, 1); full subgroups of
+// layout.required_subgroup() required when that is not 0;
 // - descriptor set 0, binding i: storage buffer i of `buffers`;
 // - push constants: PushConstants below.
 struct PushConstants {
@@ -132,10 +127,23 @@ struct Module {
   bool uses_page_table = false;
   bool uses_scratch = false;
   uint32_t workgroup_bytes = 0;
+  ProgramNeeds needs;  // lockstep is only looked for where the layout needs fences
   // Facts for reports.
   uint32_t guest_instructions = 0;
   bool dispatcher_loop = false;  // control flow was not structured everywhere
 };
+
+// The gate's view of the options: who chooses a layout and who emits code for it agree on it.
+GroupShape group_shape(const TranslateOptions& options);
+HostLanes host_lanes(const HostFeatures& host);
+
+// What choosing a layout needs to know of a program. Of options.layout only the wave's width is looked at.
+struct Analysis {
+  ProgramNeeds needs;
+  uint32_t guest_instructions = 0;
+  bool dispatcher_loop = false;
+};
+std::expected<Analysis, std::vector<ShaderRefusal>> analyse(const Program& program, const TranslateOptions& options);
 
 std::expected<Module, std::vector<ShaderRefusal>> translate(const Program& program, const TranslateOptions& options);
 

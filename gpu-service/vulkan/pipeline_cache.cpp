@@ -46,11 +46,12 @@ std::string file_name(const DeviceFacts& facts) {
 
 // The driver's bytes from the file, or nothing; says why in the log unless there is no file.
 std::optional<std::vector<std::byte>> read_file(const std::string& path, const DeviceFacts& facts) {
-  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Not blocking: a pipe in the file's place would make a plain open wait for a writer.
+  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) return std::nullopt;
   struct stat status{};
   FileHeader header;
-  if (fstat(fd.get(), &status) != 0 || read(fd.get(), &header, sizeof(header)) != sizeof(header) ||
+  if (fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode) || read(fd.get(), &header, sizeof(header)) != sizeof(header) ||
       header.magic != kMagic || header.size > kMostBytes ||
       header.size != static_cast<uint64_t>(status.st_size) - sizeof(header)) {
     log::warn("pipeline cache {} is cut off or damaged; it is ignored", path);

@@ -168,6 +168,12 @@ Value Builder::State::initial(uint32_t variable) {
     if (reg == kExec || (reg == kExec + 1 && builder.wave64())) {
       const Value args[] = {initial(kVarMask + kExec)};
       const uint32_t word = reg - kExec;
+      // The only wave of its group: which of its threads exist is known.
+      if (waves == 1 && !o.partial_groups) {
+        const uint32_t threads = o.group_size[0] * o.group_size[1] * o.group_size[2];
+        const uint64_t mask = threads >= 64 ? ~0ull : (1ull << threads) - 1;
+        return constant(Type::u32, mask >> word * 32);
+      }
       if (Value v = simplify(builder, f, Op::ballot, Type::u32, args, word); v) return v;
       const Value v = make(Op::ballot, Type::u32, args, word, 0);
       prologue.push_back(v.id);
@@ -196,8 +202,7 @@ Value Builder::State::initial(uint32_t variable) {
   if (is_mask(variable)) {
     const uint32_t reg = variable - kVarMask;
     if (reg != kExec) return derive(variable, 0);
-    const uint32_t threads = o.group_size[0] * o.group_size[1] * o.group_size[2];
-    if (!o.partial_groups && threads % o.layout.wave == 0) return constant(Type::b1, 1);
+    if (waves_start_full(o.layout.wave, group_shape(o))) return constant(Type::b1, 1);
     return entry(Op::thread_exists, Type::b1, 0);
   }
   if (variable >= kVarRoute) return constant(Type::u32, 0);

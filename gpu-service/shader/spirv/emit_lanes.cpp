@@ -42,6 +42,11 @@ Id Emitter::ballot_word(ir::Value v, uint32_t word) {
 }
 
 bool Emitter::emit_lanes(uint32_t inst, const ir::Inst& i) {
+  const bool crosses = ir::traits_of(i.op) == ir::Traits::cross && i.op != Op::mask_nonzero;
+  if (crosses && exchange_ == LaneExchange::workgroup) {
+    emit_exchange(inst, i);
+    return true;
+  }
   const auto args = f_.args(i);
   const Id type = module_.type(i.type);
   switch (i.op) {
@@ -117,6 +122,10 @@ bool Emitter::emit_lanes(uint32_t inst, const ir::Inst& i) {
       }
       const Id l = id(args[1], 0);
       const Id sub = subgroup_ == 1 ? 0 : binary(spv::OpBitwiseAnd, l, u32(subgroup_ - 1));
+      if (subgroup_ == 1) {
+        alias(inst, 0, picked(args[0], l));
+        return true;
+      }
       Id result = from(0, sub);
       for (uint32_t slot = 1; slot < k_; ++slot) {
         const Id there = binary(spv::OpBitwiseAnd, l, u32(o_.layout.wave - subgroup_));
@@ -130,11 +139,14 @@ bool Emitter::emit_lanes(uint32_t inst, const ir::Inst& i) {
       if (subgroup_ > 1) module_.capability(spv::CapabilityGroupNonUniformShuffle);
       for (uint32_t slot = 0; slot < k_; ++slot) {
         const Id l = id(args[1], slot);
+        if (subgroup_ == 1) {
+          alias(inst, slot, picked(args[0], l));
+          continue;
+        }
         auto from = [&](uint32_t source, Id sub) {
-          if (subgroup_ == 1) return id(args[0], source);
           return value(spv::OpGroupNonUniformShuffle, type, {u32(spv::ScopeSubgroup), id(args[0], source), sub});
         };
-        const Id sub = subgroup_ == 1 ? 0 : binary(spv::OpBitwiseAnd, l, u32(subgroup_ - 1));
+        const Id sub = binary(spv::OpBitwiseAnd, l, u32(subgroup_ - 1));
         Id result = from(0, sub);
         if (k_ > 1) {
           const Id there = binary(spv::OpBitwiseAnd, l, u32(o_.layout.wave - subgroup_));

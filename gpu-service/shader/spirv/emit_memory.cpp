@@ -28,6 +28,13 @@ void Emitter::store_device(Id address, Type type, Id data) {
 
 void Emitter::finish_load(uint32_t inst, const ir::Inst& i, uint32_t slot, const Results& results) {
   const uint32_t count = components(i);
+  if (lane_loop_.active) {
+    const Id pointer = module_.pointer(spv::StorageClassFunction, module_.type(i.type));
+    for (uint32_t n = 0; n < count; ++n) {
+      code(spv::OpStore, {value(spv::OpAccessChain, pointer, {lane_loop_.results[n], lane_loop_.lane}), results[n]});
+    }
+    return;
+  }
   if (start_[inst] == ~0u) {
     start_[inst] = static_cast<uint32_t>(ids_.size());
     ids_.resize(ids_.size() + slots(i) * count, 0);
@@ -62,25 +69,36 @@ bool Emitter::emit_memory(uint32_t inst, const ir::Inst& i) {
       return false;
   }
   const Access& a = f_.accesses[i.imm];
+  if (const ir::Inst& lanes = f_.at(f_.args(i)[0]); lanes.op == Op::constant && lanes.imm == 0) {
+    // No lane takes part.
+    for (uint32_t slot = 0; i.op != Op::store && slot < slots(i); ++slot) {
+      const Id none = module_.null(module_.type(i.type));
+      finish_load(inst, i, slot, {none, none, none, none});
+    }
+    return true;
+  }
   bool per_lane = i.per_lane;
   for (ir::Value v : f_.args(i)) per_lane |= f_.insts[v.id].per_lane;
-  for (uint32_t slot = 0; slot < (per_lane ? k_ : 1); ++slot) {
-    switch (a.space) {
-      case Space::guest:
-        emit_guest(inst, i, a, slot);
-        break;
-      case Space::buffer:
-        emit_buffer(inst, i, a, slot);
-        break;
-      case Space::lds:
-        emit_lds(inst, i, a, slot);
-        break;
-      case Space::scratch:
-        emit_scratch(inst, i, a, slot);
-        break;
-    }
+  // Lanes of a whole wave take the same code in turn; a private address is a constant of each lane's slot.
+  if (per_lane && subgroup_ == 1 && a.space != Space::scratch) {
+    emit_lane_loop(inst, i, a);
+    return true;
   }
+  for (uint32_t slot = 0; slot < (per_lane ? k_ : 1); ++slot) emit_access(inst, i, a, slot);
   return true;
+}
+
+void Emitter::emit_access(uint32_t inst, const ir::Inst& i, const Access& a, uint32_t slot) {
+  switch (a.space) {
+    case Space::guest:
+      return emit_guest(inst, i, a, slot);
+    case Space::buffer:
+      return emit_buffer(inst, i, a, slot);
+    case Space::lds:
+      return emit_lds(inst, i, a, slot);
+    case Space::scratch:
+      return emit_scratch(inst, i, a, slot);
+  }
 }
 
 void Emitter::emit_barrier(const ir::Inst& i) {
@@ -93,6 +111,8 @@ void Emitter::emit_barrier(const ir::Inst& i) {
     if (o_.host.lockstep_subgroups) return;
     code(spv::OpMemoryBarrier,
          {u32(spv::ScopeDevice), u32(spv::MemorySemanticsAcquireReleaseMask | spv::MemorySemanticsUniformMemoryMask)});
+  } else if (exchange_ == LaneExchange::workgroup) {
+    code(spv::OpControlBarrier, {u32(spv::ScopeWorkgroup), u32(spv::ScopeWorkgroup), u32(all)});
   } else if (!o_.host.lockstep_subgroups && subgroup_ > 1) {
     code(spv::OpControlBarrier, {u32(spv::ScopeSubgroup), u32(spv::ScopeSubgroup), u32(all)});
   }

@@ -62,6 +62,13 @@ Id Emitter::sublane() {
   if (subgroup_ == 1) return u32(0);
   Id& cached = entry_[kSublane];
   if (cached) return cached;
+  if (exchange_ != LaneExchange::subgroup) {
+    const Id variable = module_.built_in(spv::BuiltInLocalInvocationIndex, uint_type());
+    return cached = in_prelude([&] {
+             const Id index = value(spv::OpLoad, uint_type(), {variable});
+             return waves_ == 1 ? index : binary(spv::OpBitwiseAnd, index, u32(subgroup_ - 1));
+           });
+  }
   module_.capability(spv::CapabilityGroupNonUniform);
   const Id variable = module_.built_in(spv::BuiltInSubgroupLocalInvocationId, uint_type());
   return cached = in_prelude([&] { return value(spv::OpLoad, uint_type(), {variable}); });
@@ -71,9 +78,12 @@ Id Emitter::wave_in_group() {
   if (waves_ == 1) return u32(0);
   Id& cached = entry_[kWave];
   if (cached) return cached;
-  if (subgroup_ == 1) {
+  if (exchange_ != LaneExchange::subgroup) {
     const Id variable = module_.built_in(spv::BuiltInLocalInvocationIndex, uint_type());
-    return cached = in_prelude([&] { return value(spv::OpLoad, uint_type(), {variable}); });
+    return cached = in_prelude([&] {
+             const Id index = value(spv::OpLoad, uint_type(), {variable});
+             return subgroup_ == 1 ? index : binary(spv::OpUDiv, index, u32(subgroup_));
+           });
   }
   module_.capability(spv::CapabilityGroupNonUniform);
   const Id variable = module_.built_in(spv::BuiltInSubgroupId, uint_type());

@@ -11,7 +11,8 @@ Emitter::Emitter(const ir::Function& function, const TranslateOptions& options)
     : f_(function),
       o_(options),
       k_(options.layout.k),
-      subgroup_(options.layout.k == options.layout.wave ? 1 : options.layout.subgroup) {
+      subgroup_(options.layout.invocations()),
+      exchange_(options.layout.whole_wave() ? LaneExchange::none : options.layout.exchange) {
   threads_ = o_.group_size[0] * o_.group_size[1] * o_.group_size[2];
   waves_ = std::max(1u, (threads_ + o_.layout.wave - 1) / o_.layout.wave);
   lds_dwords_ = ((o_.rsrc2 >> 15) & 511) * 128;
@@ -29,6 +30,10 @@ uint32_t Emitter::components(const ir::Inst& inst) const {
 
 Id Emitter::id(ir::Value v, uint32_t slot) {
   const ir::Inst& inst = f_.insts[v.id];
+  if (lane_loop_.active && inst.per_lane) {
+    for (const auto& [value, now] : lane_loop_.values)
+      if (value == v.id) return now;
+  }
   if (inst.op == Op::constant) {
     if (start_[v.id] == ~0u) {
       start_[v.id] = static_cast<uint32_t>(ids_.size());
@@ -97,12 +102,9 @@ void Emitter::emit_inst(uint32_t inst) {
 }
 
 std::expected<shader::Module, std::vector<ShaderRefusal>> Emitter::emit() {
-  if (k_ * subgroup_ != o_.layout.wave || (k_ & (k_ - 1)) || k_ == 0) {
-    refuse(0, fmt::format("lane layout of {} x {} lanes does not make a wave of {}", k_, subgroup_, o_.layout.wave));
-  }
-  if (waves_ * subgroup_ > o_.host.max_invocations) {
-    refuse(0, fmt::format("a group of {} waves needs {} invocations, the device allows {}", waves_, waves_ * subgroup_,
-                          o_.host.max_invocations));
+  const ProgramNeeds needs = needs_of(f_);
+  if (std::string reason = why_not(o_.layout, needs, group_shape(o_), host_lanes(o_.host)); !reason.empty()) {
+    refuse(0, std::move(reason));
   }
   if (!refusals_.empty()) return std::unexpected(std::move(refusals_));
 
@@ -126,6 +128,7 @@ std::expected<shader::Module, std::vector<ShaderRefusal>> Emitter::emit() {
   if (loop_rounds_) {
     put(functions, spv::OpVariable, {pointer, loop_rounds_, static_cast<uint32_t>(spv::StorageClassFunction), u32(0)});
   }
+  functions.insert(functions.end(), variables_.begin(), variables_.end());
   if (escape_notes_[0]) put(functions, spv::OpStore, {escape_notes_[0], u32(0)});
   functions.insert(functions.end(), prelude_.begin(), prelude_.end());
   put(functions, spv::OpBranch, {block_label_[0]});
@@ -139,7 +142,8 @@ std::expected<shader::Module, std::vector<ShaderRefusal>> Emitter::emit() {
   out.buffers = bound_;
   out.uses_page_table = uses_page_table_;
   out.uses_scratch = uses_scratch_;
-  out.workgroup_bytes = workgroup_ ? lds_dwords_ * 4 : 0;
+  out.workgroup_bytes = (workgroup_ ? lds_dwords_ * 4 : 0) + exchange_bytes(o_.layout, needs);
+  out.needs = needs;
   return out;
 }
 

@@ -110,7 +110,7 @@ class Emitter {
     code_ = saved;
     return result;
   }
-  Id sublane();  // SubgroupLocalInvocationId, 0 when the wave is one invocation
+  Id sublane();  // the invocation's place among those of its wave, 0 when the wave is one invocation
   Id wave_in_group();
   Id group_id(uint32_t dimension);
   Id linear_group();  // within this dispatch call, without first_group
@@ -122,16 +122,28 @@ class Emitter {
   Id push_here(uint32_t member, uint32_t index = 0);  // loaded where the code stands
   Id ballot_word(ir::Value v, uint32_t word);
   Id subgroup_ballot(Id b);
-  Id shuffle_from(ir::Value v, Id subgroup_lane, Id source_slot, Id type, bool uniform_lane);
+  // Exchange through workgroup memory: one wave is the workgroup, one lane the invocation.
+  void emit_exchange(uint32_t inst, const ir::Inst& i);
+  void exchange_barrier();
+  Id exchanged_mask(Id boolean, uint32_t word);
+  Id exchanged_value(Id own, ir::Type type, Id from_lane);
+  // A lane's value picked out of the invocation's own slots by a number that is not constant.
+  Id picked(ir::Value v, Id lane);
+  void spread(ir::Value v);
 
   Id routine(Routine r);
   Id workgroup_array();
+  // One access by all lanes of a whole wave: a loop over them instead of as many copies.
+  void emit_lane_loop(uint32_t inst, const ir::Inst& i, const ir::Access& a);
+  void emit_access(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
+  Id function_variable(Id type);  // an uninitialised variable of the entry point's function
   Id buffer_variable(uint32_t binding, uint32_t bytes);
   void refuse(uint32_t offset, std::string reason);
 
   const ir::Function& f_;
   const TranslateOptions& o_;
-  const uint32_t k_, subgroup_;
+  const uint32_t k_, subgroup_;  // guest lanes per invocation, invocations per wave
+  const LaneExchange exchange_;
   Module module_;
   Words main_, prelude_, routines_;
   Words* code_ = &main_;
@@ -148,6 +160,23 @@ class Emitter {
   std::vector<ShaderRefusal> refusals_;
 
   Id push_variable_ = 0, workgroup_ = 0;
+  Id exchange_mask_ = 0, exchange_values_ = 0;
+  struct {
+    Id boolean = 0, label = 0, words[2]{};
+  } exchanged_;  // the last mask, for its other word
+  struct {
+    bool active = false;
+    Id lane = 0;                                  // the loop's counter
+    std::vector<std::pair<uint32_t, Id>> values;  // per-lane operands: this round's
+    std::array<Id, 4> results{};                  // arrays of the access' results
+  } lane_loop_;
+  std::unordered_map<uint64_t, Id> lane_arrays_;  // by position and type
+  Words variables_;                               // OpVariable of the entry point's function
+  std::array<Id, 9> spread_arrays_{};             // by type: the wave's values, to be picked by number
+  struct {
+    Id label = 0;
+    uint32_t value = ~0u;
+  } spread_;                                         // what the array of spread() holds
   std::vector<std::array<Id, 4>> buffer_variables_;  // per binding: u8, u16, u32, u64 view
   std::array<Id, 4> buffer_blocks_{};
   std::unordered_map<uint32_t, Id> entry_;  // cached prelude values

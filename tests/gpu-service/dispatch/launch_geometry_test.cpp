@@ -144,18 +144,23 @@ TEST(LaneChoice, the_subgroup_is_the_widest_that_fits_the_wave) {
     LaunchGeometry g;
     g.wave = wave;
     g.group_size = {threads, 1, 1};
-    return choose_layout(g, facts);
+    const auto everything = [] { return shader::ProgramNeeds{.votes = true, .masks_whole = true}; };
+    const auto choice = choose_layout(g, facts, everything);
+    return choice ? choice->layout : shader::LaneLayout{0, 0, 0};
   };
-  EXPECT_EQ(choose(32, 8, 8).value(), (shader::LaneLayout{32, 8, 4}));
-  EXPECT_EQ(choose(64, 8, 8).value(), (shader::LaneLayout{64, 8, 8}));
-  EXPECT_EQ(choose(32, 32, 32).value(), (shader::LaneLayout{32, 32, 1}));
-  EXPECT_EQ(choose(64, 32, 32).value(), (shader::LaneLayout{64, 32, 2}));
-  EXPECT_EQ(choose(32, 32, 64).value(), (shader::LaneLayout{32, 32, 1}));
-  EXPECT_EQ(choose(64, 32, 64).value(), (shader::LaneLayout{64, 64, 1}));
-  EXPECT_FALSE(choose(32, 64, 64));
+  EXPECT_EQ(choose(32, 8, 8), (shader::LaneLayout{32, 8, 4}));
+  EXPECT_EQ(choose(64, 8, 8), (shader::LaneLayout{64, 8, 8}));
+  EXPECT_EQ(choose(32, 32, 32), (shader::LaneLayout{32, 32, 1}));
+  EXPECT_EQ(choose(64, 32, 32), (shader::LaneLayout{64, 32, 2}));
+  EXPECT_EQ(choose(32, 32, 64), (shader::LaneLayout{32, 32, 1}));
+  EXPECT_EQ(choose(64, 32, 64), (shader::LaneLayout{64, 64, 1}));
+  // A wave narrower than every subgroup: several waves to a group each run in one invocation.
+  EXPECT_EQ(choose(32, 64, 64), shader::whole_wave_layout(32));
   facts.max_workgroup_subgroups = 16;
-  EXPECT_TRUE(choose(64, 32, 32, 1024));
-  EXPECT_FALSE(choose(32, 32, 32, 1024));
+  EXPECT_EQ(choose(64, 32, 32, 1024), (shader::LaneLayout{64, 32, 2}));
+  EXPECT_EQ(choose(32, 32, 32, 1024), shader::whole_wave_layout(32));
+  facts.max_invocations = 8;
+  EXPECT_EQ(choose(32, 32, 32, 1024), (shader::LaneLayout{0, 0, 0}));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "gpu-service/vulkan/pipeline_cache.hpp"
 
+#include <sys/stat.h>
 #include <filesystem>
 #include <fstream>
 
@@ -61,6 +62,13 @@ TEST_F(PipelineCache, a_file_with_one_changed_byte_is_ignored) {
     file.close();
     EXPECT_FALSE(life()) << at;
   }
+}
+
+TEST_F(PipelineCache, a_pipe_in_the_files_place_is_ignored_and_not_waited_for) {
+  EXPECT_FALSE(life());
+  fs::remove(path);
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_FALSE(life());
 }
 
 TEST_F(PipelineCache, a_directory_that_cannot_be_made_does_not_stop_the_device) {

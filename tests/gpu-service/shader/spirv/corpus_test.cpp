@@ -1,8 +1,11 @@
 // The compiled kernels of tests/titles through the whole translator: refusals by name, valid modules in every layout.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <set>
+#include <spirv/unified1/spirv.hpp>
 
 #include "gpu-service/shader/translate.hpp"
 #include "tests/gpu-service/dispatch/corpus_kernel.hpp"
@@ -41,9 +44,17 @@ std::vector<Kernel> corpus() {
   return kernels;
 }
 
-TranslateOptions options_for(const Kernel& kernel, uint32_t subgroup) {
+// Is there an instruction `op` whose first operand is `operand` (~0: any)?
+bool holds(std::span<const uint32_t> spirv, uint32_t op, uint32_t operand = ~0u) {
+  for (size_t at = 5; at < spirv.size(); at += spirv[at] >> 16) {
+    if ((spirv[at] & 0xffff) == op && (operand == ~0u || spirv[at + 1] == operand)) return true;
+  }
+  return false;
+}
+
+TranslateOptions options_for(const Kernel& kernel, const LaneLayout& layout) {
   TranslateOptions o;
-  o.layout = {.wave = kernel.facts.wave, .subgroup = subgroup, .k = kernel.facts.wave / subgroup};
+  o.layout = layout;
   o.group_size = kernel.facts.group_size;
   if (o.group_size[0] == 0) o.group_size = {64, 1, 1};
   o.rsrc1 = kernel.facts.rsrc1;
@@ -53,29 +64,84 @@ TranslateOptions options_for(const Kernel& kernel, uint32_t subgroup) {
   return o;
 }
 
+// Every layout that the gate allows the kernel somewhere.
+std::vector<LaneLayout> layouts_of(const Kernel& kernel) {
+  const uint32_t wave = kernel.facts.wave;
+  std::vector<LaneLayout> layouts;
+  // Long programs make modules of megabytes with every lane unrolled; ORRERY_LONG_TESTS=1 validates those too.
+  constexpr size_t kShort = 64;
+  if (kernel.program.instructions.size() <= kShort || std::getenv("ORRERY_LONG_TESTS") != nullptr) {
+    layouts.push_back(whole_wave_layout(wave));
+  }
+  for (const uint32_t subgroup : {8u, 16u, 32u, 64u}) {
+    if (subgroup <= wave) layouts.push_back(subgroup_layout(wave, subgroup));
+  }
+  TranslateOptions o = options_for(kernel, workgroup_layout(wave));
+  const auto analysis = analyse(kernel.program, o);
+  for (const LaneLayout& layout : {workgroup_layout(wave), separate_layout(wave)}) {
+    if (analysis && why_not(layout, analysis->needs, group_shape(o), host_lanes(o.host)).empty()) {
+      layouts.push_back(layout);
+    }
+  }
+  return layouts;
+}
+
 TEST(Corpus, every_kernel_is_translated_and_valid_in_every_layout) {
   const auto kernels = corpus();
   ASSERT_GE(kernels.size(), 40u) << "build the target shader_corpus";
   std::set<std::string> refusals;
   for (const Kernel& kernel : kernels) {
-    for (const uint32_t subgroup : {8u, 32u}) {
-      const auto module = translate(kernel.program, options_for(kernel, subgroup));
+    for (const LaneLayout& layout : layouts_of(kernel)) {
+      const auto module = translate(kernel.program, options_for(kernel, layout));
       if (!module) {
         for (const ShaderRefusal& r : module.error())
           refusals.insert(kernel.facts.name.substr(0, kernel.facts.name.find('.')) + ": " + r.mnemonic + ": " +
                           r.reason);
         continue;
       }
-      EXPECT_EQ(validate(module->spirv), "") << kernel.facts.name << " subgroup " << subgroup;
+      EXPECT_EQ(validate(module->spirv), "") << kernel.facts.name << ": " << layout.text();
     }
   }
   // What is not translated yet, by kernel.
   const std::set<std::string> known = {
-      "bound_records: buffer_load_format_xyzw: no semantics",
       "image_load_store: image_load: no semantics",
       "image_load_store: image_store: no semantics",
   };
   EXPECT_EQ(refusals, known);
+}
+
+// A mask is a number only where the program reads it as one; structured control flow takes votes and conditions.
+TEST(Corpus, only_kernels_that_read_a_mask_as_a_number_have_ballots) {
+  const std::map<std::string, std::string> reasons = {
+      {"atomics", "LLVM adds up an atomic's lanes first: mbcnt, s_ff1 and s_bcnt1 of exec"},
+      {"reduction", "one atomic for the group: mbcnt and s_bcnt1 of exec"},
+      {"masked_copy", "a ballot in its source, counted and stored"},
+      {"masked_fill", "a ballot in its source, counted and stored"},
+      {"raymarch", "v_readfirstlane: the first lane of exec"},
+  };
+  std::set<std::string> with_ballots;
+  for (const Kernel& kernel : corpus()) {
+    const auto module = translate(kernel.program, options_for(kernel, subgroup_layout(kernel.facts.wave, 32)));
+    if (!module) continue;  // refused: named by the test above
+    const bool ballots = holds(module->spirv, spv::OpGroupNonUniformBallot);
+    EXPECT_EQ(ballots, module->needs.masks_whole) << kernel.facts.name;
+    if (ballots) with_ballots.insert(kernel.facts.name.substr(0, kernel.facts.name.find('.')));
+  }
+  std::set<std::string> expected;
+  for (const auto& [name, reason] : reasons) expected.insert(name);
+  EXPECT_EQ(with_ballots, expected);
+}
+
+// Where one invocation holds the wave, and where workgroup memory exchanges its lanes, nothing asks for a subgroup.
+TEST(Corpus, layouts_without_subgroups_use_no_subgroup_operation) {
+  for (const Kernel& kernel : corpus()) {
+    for (const LaneLayout& layout : layouts_of(kernel)) {
+      if (layout.required_subgroup() != 0) continue;
+      const auto module = translate(kernel.program, options_for(kernel, layout));
+      if (!module) continue;  // refused: named by the test above
+      EXPECT_FALSE(holds(module->spirv, spv::OpCapability, spv::CapabilityGroupNonUniform)) << kernel.facts.name;
+    }
+  }
 }
 
 }  // namespace

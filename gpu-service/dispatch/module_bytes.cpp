@@ -1,0 +1,130 @@
+#include "gpu-service/dispatch/module_bytes.hpp"
+
+#include <cstring>
+
+namespace orrery::dispatch {
+namespace {
+
+// A member that is added must be written and read below; then this number changes.
+static_assert(sizeof(shader::Module) == 104 && sizeof(shader::BoundBuffer) == 40 && sizeof(shader::ProgramNeeds) == 8);
+
+class Writer {
+ public:
+  explicit Writer(std::vector<std::byte>& out) : out_(out) {}
+  template <class T>
+  void put(T value) {
+    const auto bytes = std::as_bytes(std::span(&value, 1));
+    out_.insert(out_.end(), bytes.begin(), bytes.end());
+  }
+  void words(std::span<const uint32_t> words) {
+    put(static_cast<uint64_t>(words.size()));
+    const auto bytes = std::as_bytes(words);
+    out_.insert(out_.end(), bytes.begin(), bytes.end());
+  }
+
+ private:
+  std::vector<std::byte>& out_;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
+  template <class T>
+  T get() {
+    T value{};
+    if (rest_.size() < sizeof(T)) {
+      good_ = false;
+      return value;
+    }
+    std::memcpy(&value, rest_.data(), sizeof(T));
+    rest_ = rest_.subspan(sizeof(T));
+    return value;
+  }
+  bool flag() {
+    const auto byte = get<uint8_t>();
+    good_ = good_ && byte <= 1;
+    return byte != 0;
+  }
+  std::vector<uint32_t> words() {
+    const auto count = get<uint64_t>();
+    if (count > rest_.size() / 4) {
+      good_ = false;
+      return {};
+    }
+    std::vector<uint32_t> words(count);
+    if (count != 0) std::memcpy(words.data(), rest_.data(), count * 4);
+    rest_ = rest_.subspan(count * 4);
+    return words;
+  }
+  bool good() const { return good_; }
+  bool ended() const { return rest_.empty(); }
+
+ private:
+  std::span<const std::byte> rest_;
+  bool good_ = true;
+};
+
+}  // namespace
+
+void append_module(std::vector<std::byte>& out, const shader::Module& module) {
+  Writer w(out);
+  w.put(module.layout.wave);
+  w.put(module.layout.subgroup);
+  w.put(module.layout.k);
+  w.put(static_cast<uint8_t>(module.layout.exchange));
+  for (const uint32_t size : module.local_size) w.put(size);
+  w.put(static_cast<uint32_t>(module.buffers.size()));
+  for (const shader::BoundBuffer& buffer : module.buffers) {
+    w.put(buffer.source.user_sgpr);
+    w.words(buffer.source.loads);
+    w.put(static_cast<uint8_t>(buffer.read));
+    w.put(static_cast<uint8_t>(buffer.written));
+  }
+  w.put(static_cast<uint8_t>(module.uses_page_table));
+  w.put(static_cast<uint8_t>(module.uses_scratch));
+  w.put(module.workgroup_bytes);
+  const shader::ProgramNeeds& n = module.needs;
+  for (const bool need :
+       {n.votes, n.masks_whole, n.lane_values, n.lockstep, n.lds, n.barrier, n.wave_stores, n.private_memory}) {
+    w.put(static_cast<uint8_t>(need));
+  }
+  w.put(module.guest_instructions);
+  w.put(static_cast<uint8_t>(module.dispatcher_loop));
+  w.words(module.spirv);
+}
+
+std::optional<shader::Module> module_of(std::span<const std::byte> bytes) {
+  Reader r(bytes);
+  shader::Module module;
+  module.layout.wave = r.get<uint32_t>();
+  module.layout.subgroup = r.get<uint32_t>();
+  module.layout.k = r.get<uint32_t>();
+  const auto exchange = r.get<uint8_t>();
+  if (exchange > static_cast<uint8_t>(shader::LaneExchange::none)) return std::nullopt;
+  module.layout.exchange = static_cast<shader::LaneExchange>(exchange);
+  for (uint32_t& size : module.local_size) size = r.get<uint32_t>();
+  const auto buffers = r.get<uint32_t>();
+  for (uint32_t i = 0; i < buffers && r.good(); ++i) {
+    shader::BoundBuffer buffer;
+    buffer.source.user_sgpr = r.get<uint32_t>();
+    buffer.source.loads = r.words();
+    buffer.read = r.flag();
+    buffer.written = r.flag();
+    module.buffers.push_back(std::move(buffer));
+  }
+  module.uses_page_table = r.flag();
+  module.uses_scratch = r.flag();
+  module.workgroup_bytes = r.get<uint32_t>();
+  shader::ProgramNeeds& n = module.needs;
+  for (bool* need :
+       {&n.votes, &n.masks_whole, &n.lane_values, &n.lockstep, &n.lds, &n.barrier, &n.wave_stores, &n.private_memory}) {
+    *need = r.flag();
+  }
+  module.guest_instructions = r.get<uint32_t>();
+  module.dispatcher_loop = r.flag();
+  module.spirv = r.words();
+  if (!r.good() || !r.ended() || module.spirv.empty()) return std::nullopt;
+  return module;
+}
+
+}  // namespace orrery::dispatch
