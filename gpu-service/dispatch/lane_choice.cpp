@@ -10,6 +10,7 @@ namespace orrery::dispatch {
 shader::HostFeatures host_features(const vulkan::DeviceFacts& facts) {
   shader::HostFeatures host;
   host.fuses_fma = facts.fuses_fma;
+  host.orders_zeros = facts.orders_zeros;
   host.float16 = facts.float16;
   host.float64 = facts.float64;
   host.int8 = host.int16 = host.int64 = true;  // required when the device is opened

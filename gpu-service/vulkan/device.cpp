@@ -70,12 +70,20 @@ Result<std::unique_ptr<Device>> Device::open(const DeviceOptions& options) {
   auto probe = probe_device(*device);
   if (!probe) return forward(std::move(probe), "running a first shader on " + device->facts_.name);
   device->facts_.fuses_fma = probe->fuses_fma;
+  device->facts_.orders_zeros = probe->orders_zeros;
+  device->facts_.keeps_denormals = probe->keeps_denormals;
+  device->facts_.rounds_halves = probe->rounds_halves;
+  device->facts_.rounds_doubles = probe->rounds_doubles;
   device->facts_.loop_limit = probe->loop_limit;
   const DeviceFacts& facts = device->facts_;
   log::info("device {} {} ({}), subgroup {}..{}, {} bytes of workgroup memory, {}{}", facts.index, facts.name,
             facts.driver, facts.min_subgroup_size, facts.max_subgroup_size, facts.workgroup_memory,
             facts.import_alignment != 0 ? "imports host memory" : "no import of host memory",
             facts.fuses_fma ? "" : ", Fma is not fused");
+  log::info("found by running: NMin and NMax {}, denormals of floats are {}, conversions to halves {}, to floats {}",
+            facts.orders_zeros ? "order zeros" : "take zeros for equal", facts.keeps_denormals ? "kept" : "flushed",
+            facts.rounds_halves ? "round to even" : "round otherwise",
+            facts.rounds_doubles ? "round to even" : "round otherwise");
   if (facts.loop_limit != 0) {
     log::info("this driver ends an invocation's loops after {} rounds in all, without a word", facts.loop_limit);
   }

@@ -10,12 +10,16 @@ namespace orrery::vulkan {
 class Device;
 
 struct DeviceProbe {
-  bool fuses_fma = false;  // GLSL.std.450 Fma rounds once (lavapipe 22.3 multiplies, rounds and adds)
+  bool fuses_fma = false;        // GLSL.std.450 Fma rounds once (lavapipe 22.3 multiplies, rounds and adds)
+  bool orders_zeros = false;     // NMin and NMax of floats take -0 for less than +0, in any order
+  bool keeps_denormals = false;  // of floats: read, computed with, and given as results
+  // Conversions to a narrower float go to the nearest, ties to even; true where there is no such type.
+  bool rounds_halves = true, rounds_doubles = true;
   uint32_t loop_limit =
       0;  // an invocation's loops end after so many rounds in all (lavapipe: 65,535, silently); 0: never
 };
 
-// Runs one invocation; a few milliseconds.
+// Runs up to three shaders of one invocation; a few milliseconds each.
 Result<DeviceProbe> probe_device(const Device& device);
 
 }  // namespace orrery::vulkan

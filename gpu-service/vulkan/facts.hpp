@@ -44,7 +44,8 @@ struct DeviceFacts {
   bool subgroup_extended_types = false, scalar_block_layout = false;
   bool device_fault = false, swapchain = false;
   // Probed by running a shader when the device is opened, see device_probe.hpp.
-  bool fuses_fma = false;
+  bool fuses_fma = false, orders_zeros = false, keeps_denormals = false;
+  bool rounds_halves = true, rounds_doubles = true;
   uint32_t loop_limit = 0;
 
   // A subgroup is one vector of the CPU: its lanes run in lockstep (lavapipe).

@@ -124,7 +124,13 @@ void write_active(Wave& wave, const Step& step, Merge merge) {
 template <class T>
 T scaled(T value, uint8_t output_modifier) {
   constexpr T kFactor[] = {T(1), T(2), T(4), T(0.5)};
-  return value * kFactor[output_modifier];
+  const T result = flush(value * kFactor[output_modifier]);
+  return result == T(0) ? T(0) : result;  // -0 becomes +0
+}
+
+// ISA document, "Output modifiers": ignored where denormal results are kept and in IEEE mode.
+bool scales(const Instruction& instruction, Mode mode, bool keeps) {
+  return instruction.output_modifier != 0 && !keeps && !mode.ieee();
 }
 
 template <class T>
@@ -298,8 +304,8 @@ void write(Wave& wave, const Step& step, Lanes<float>& value) {
   const Mode mode{wave.mode};
   const Instruction& instruction = *step.instruction;
   const bool keeps = (mode.denorm32() & 2) != 0;
-  // The hardware ignores omod where denormal results are kept.
-  if (instruction.output_modifier != 0 && !keeps) {
+  if (scales(instruction, mode, keeps)) {
+    const Rounding rounding(mode.round32());
     for (uint32_t lane = 0; lane < wave.lanes; ++lane) {
       value[lane] = scaled(value[lane], instruction.output_modifier);
     }
@@ -325,9 +331,11 @@ void write(Wave& wave, const Step& step, Lanes<double>& value) {
   Lanes<uint64_t> bits;
   for (uint32_t lane = 0; lane < wave.lanes; ++lane) {
     double result = value[lane];
-    if (!keeps) {
-      result = flush(scaled(result, step.instruction->output_modifier));
+    if (scales(*step.instruction, mode, keeps)) {
+      const Rounding rounding(mode.round64());
+      result = scaled(result, step.instruction->output_modifier);
     }
+    result = keeps ? result : flush(result);
     result = step.instruction->clamp ? clamped(result, mode.dx10_clamp()) : result;
     bits[lane] = std::bit_cast<uint64_t>(result);
   }
@@ -338,13 +346,13 @@ void write_float_half(Wave& wave, const Step& step, Lanes<uint16_t>& value) {
   const Mode mode{wave.mode};
   const bool keeps = (mode.denorm64() & 2) != 0;
   for (uint32_t lane = 0; lane < wave.lanes; ++lane) {
-    if (!keeps) {
-      if (step.instruction->output_modifier != 0) {
-        value[lane] = half_from_double(scaled(double{half_to_float(value[lane])}, step.instruction->output_modifier),
-                                       mode.round64());
-      }
-      value[lane] = flush_half(value[lane]);
+    if (scales(*step.instruction, mode, keeps)) {
+      // Exact as a double.
+      const double exact = scaled(double{half_to_float(value[lane])}, step.instruction->output_modifier);
+      value[lane] = flush_half(half_from_double(exact, mode.round64()));
+      value[lane] = value[lane] == 0x8000 ? uint16_t{0} : value[lane];
     }
+    value[lane] = keeps ? value[lane] : flush_half(value[lane]);
     if (step.instruction->clamp) {
       value[lane] = half_from_double(clamped(double{half_to_float(value[lane])}, mode.dx10_clamp()), 0);
     }

@@ -136,30 +136,40 @@ void set_bit(Wave& wave, const Step& step) {
   const T old = static_cast<T>(sizeof(T) == 8 ? wave.pair(step.destination) : wave.sgpr[step.destination]);
   set_destination(wave, step, static_cast<T>(kSet ? old | T(1) << index : old & ~(T(1) << index)));
 }
+// M0 moves the source or the result. ISA document, "Out-of-range behavior": a source outside reads s0, a result outside
+// is dropped.
+constexpr uint32_t kSgprs = 106;
+
 template <bool kSource, unsigned kDwords>
 void move_relative(Wave& wave, const Step& step) {
-  const uint32_t from = step.sources[0].index + (kSource ? wave.sgpr[kM0] : 0);
-  const uint32_t to = step.destination + (kSource ? 0 : wave.sgpr[kM0]);
   const bool reads = step.sources[0].kind == SourceKind::sgpr;
-  if ((reads && (from > 106 || from + kDwords > 106)) || to > 106 || to + kDwords > 106) {
-    wave.refuse(step, "M0 points outside the SGPRs");
+  if (kSource ? !reads || step.sources[0].index >= kSgprs : step.destination >= kSgprs) {
+    wave.refuse(step, kSource ? "relative source that is no SGPR" : "relative result that is no SGPR");
     return;
   }
-  for (unsigned i = 0; i < kDwords; ++i) {
-    const uint32_t value = step.sources[0].kind == SourceKind::sgpr
-                               ? wave.sgpr[from + i]
-                               : static_cast<uint32_t>(step.sources[0].value >> (32 * i));
-    wave.set(to + i, value);
+  const uint32_t m0 = wave.sgpr[kM0], from = step.sources[0].index + (kSource ? m0 : 0);
+  const uint32_t to = step.destination + (kSource ? 0 : m0);
+  uint64_t value = 0;
+  if (kSource) {
+    value = wave.pair(from <= kSgprs - kDwords ? from : 0);
+  } else {
+    value = kDwords == 2 ? scalar64(wave, step.sources[0]) : scalar32(wave, step.sources[0]);
   }
+  if (!kSource && to > kSgprs - kDwords) {
+    return;
+  }
+  kDwords == 2 ? wave.set_pair(to, value) : wave.set(to, static_cast<uint32_t>(value));
 }
 void move_relative_both(Wave& wave, const Step& step) {
-  const uint32_t from = step.sources[0].index + (wave.sgpr[kM0] & 0x3ff),
-                 to = step.destination + (wave.sgpr[kM0] >> 16 & 0x3ff);
-  if (from >= 106 || to >= 106) {
-    wave.refuse(step, "M0 points outside the SGPRs");
+  if (step.sources[0].kind != SourceKind::sgpr || step.sources[0].index >= kSgprs || step.destination >= kSgprs) {
+    wave.refuse(step, "relative move of what is no SGPR");
     return;
   }
-  wave.set(to, wave.sgpr[from]);
+  const uint32_t from = step.sources[0].index + (wave.sgpr[kM0] & 0x3ff),
+                 to = step.destination + (wave.sgpr[kM0] >> 16 & 0x3ff);
+  if (to < kSgprs) {
+    wave.set(to, wave.sgpr[from < kSgprs ? from : 0]);
+  }
 }
 
 using u32 = uint32_t;

@@ -256,7 +256,7 @@ Handler unary_handler(Opcode opcode) {
     case Opcode::v_cos_f32:
       return kApproximate<([](double x) { return cosine(x); })>;
     case Opcode::v_fract_f32:
-      return vector1<F32, F32, ([](float x) { return fraction(x); })>;
+      return k1<([](float x) { return fraction(x); })>;
     case Opcode::v_trunc_f32:
       return vector1<F32, F32, ([](float x) { return std::trunc(x); })>;
     case Opcode::v_ceil_f32:

@@ -57,8 +57,16 @@ void carry(Wave& wave, const Step& step) {
   write_mask(wave, step.destination2, out);
 }
 
+// Clamp of a 64-bit result.
+u64 saturate_64(bool is_signed, bool overflow, u64 value, u64 product) {
+  if (!overflow) return value;
+  if (!is_signed) return ~0ull;
+  return static_cast<i64>(product) < 0 ? 1ull << 63 : ~0ull >> 1;
+}
+
 template <class T>
 void mad64(Wave& wave, const Step& step) {
+  const bool clamp = step.instruction->clamp;
   Lanes<u32> a, b;
   Lanes<u64> c, r;
   fetch(wave, step, 0, a);
@@ -69,11 +77,14 @@ void mad64(Wave& wave, const Step& step) {
     if constexpr (std::is_signed_v<T>) {
       const i64 product = i64{static_cast<i32>(a[lane])} * static_cast<i32>(b[lane]);
       i64 sum = 0;
-      out |= u64{__builtin_add_overflow(product, static_cast<i64>(c[lane]), &sum)} << lane;
-      r[lane] = static_cast<u64>(product) + c[lane];
+      const bool overflow = __builtin_add_overflow(product, static_cast<i64>(c[lane]), &sum);
+      out |= u64{overflow} << lane;
+      r[lane] = saturate_64(true, clamp && overflow, static_cast<u64>(product) + c[lane], static_cast<u64>(product));
     } else {
       r[lane] = u64{a[lane]} * b[lane] + c[lane];
-      out |= u64{r[lane] < c[lane]} << lane;
+      const bool overflow = r[lane] < c[lane];
+      out |= u64{overflow} << lane;
+      r[lane] = saturate_64(false, clamp && overflow, r[lane], 0);
     }
   }
   write(wave, step, r);
@@ -130,26 +141,69 @@ u32 perm(u32 a, u32 b, u32 selector) {
   }
   return result;
 }
-u32 sad_u8(u32 a, u32 b, u32 c) {
+u64 sad_u8(u32 a, u32 b, u64 c) {
   for (unsigned i = 0; i < 32; i += 8) {
     const u32 x = a >> i & 255, y = b >> i & 255;
     c += x > y ? x - y : y - x;
   }
   return c;
 }
-u32 msad_u8(u32 a, u32 b, u32 c) {
+u64 msad_u8(u32 a, u32 b, u64 c) {
   for (unsigned i = 0; i < 32; i += 8) {
     const u32 x = a >> i & 255, y = b >> i & 255;
     c += y == 0 ? 0 : x > y ? x - y : y - x;
   }
   return c;
 }
-u32 sad_u16(u32 a, u32 b, u32 c) {
+u64 sad_u16(u32 a, u32 b, u64 c) {
   for (unsigned i = 0; i < 32; i += 16) {
     const u32 x = a >> i & 0xffff, y = b >> i & 0xffff;
     c += x > y ? x - y : y - x;
   }
   return c;
+}
+// F gives the exact sum.
+template <auto F>
+constexpr Handler kSad = clamped3<([](u32 a, u32 b, u32 c) { return static_cast<u32>(F(a, b, c)); }),
+                                  ([](u32 a, u32 b, u32 c) { return saturate_u(F(a, b, c)); })>;
+
+// Four sums over windows of four bytes of S0, one byte apart. ISA document, V_QSAD_PK_U16_U8, V_MQSAD_PK_U16_U8.
+template <auto F>
+void four_sums_packed(Wave& wave, const Step& step) {
+  Lanes<u64> a, c, r;
+  Lanes<u32> b;
+  fetch(wave, step, 0, a);
+  fetch(wave, step, 1, b);
+  fetch(wave, step, 2, c);
+  for (u32 lane = 0; lane < wave.lanes; ++lane) {
+    r[lane] = 0;
+    for (unsigned n = 0; n < 4; ++n) {
+      const u64 sum = F(static_cast<u32>(a[lane] >> (8 * n)), b[lane], c[lane] >> (16 * n) & 0xffff);
+      r[lane] |= (step.instruction->clamp ? std::min<u64>(sum, 0xffff) : sum & 0xffff) << (16 * n);
+    }
+  }
+  write(wave, step, r);
+}
+// V_MQSAD_U32_U8: accumulators and results are four registers.
+void four_sums_wide(Wave& wave, const Step& step) {
+  if (step.sources[2].kind != SourceKind::vgpr) {
+    wave.refuse(step, "accumulator of four registers that is no VGPR");
+    return;
+  }
+  Lanes<u64> a;
+  Lanes<u32> b, r[4];
+  fetch(wave, step, 0, a);
+  fetch(wave, step, 1, b);
+  for (unsigned n = 0; n < 4; ++n) {
+    const u32* c = wave.row(step.sources[2].index + n);
+    for (u32 lane = 0; lane < wave.lanes; ++lane) {
+      const u64 sum = msad_u8(static_cast<u32>(a[lane] >> (8 * n)), b[lane], c[lane]);
+      r[n][lane] = step.instruction->clamp ? saturate_u(sum) : static_cast<u32>(sum);
+    }
+  }
+  for (unsigned n = 0; n < 4; ++n) {
+    write_row(wave, step.destination + n, r[n], wave.exec());
+  }
 }
 u32 lerp_u8(u32 a, u32 b, u32 c) {
   u32 result = 0;
@@ -198,15 +252,21 @@ Handler add_handler(Opcode opcode) {
     case Opcode::v_add_lshl_u32:
       return k3<([](u32 a, u32 b, u32 c) { return (a + b) << (c & 31); })>;
     case Opcode::v_sad_u8:
-      return k3<([](u32 a, u32 b, u32 c) { return sad_u8(a, b, c); })>;
+      return kSad<sad_u8>;
     case Opcode::v_sad_hi_u8:
-      return k3<([](u32 a, u32 b, u32 c) { return (sad_u8(a, b, 0) << 16) + c; })>;
+      return kSad<([](u32 a, u32 b, u32 c) { return (sad_u8(a, b, 0) << 16) + c; })>;
     case Opcode::v_sad_u16:
-      return k3<([](u32 a, u32 b, u32 c) { return sad_u16(a, b, c); })>;
+      return kSad<sad_u16>;
     case Opcode::v_sad_u32:
-      return k3<([](u32 a, u32 b, u32 c) { return (a > b ? a - b : b - a) + c; })>;
+      return kSad<([](u32 a, u32 b, u32 c) { return u64{a > b ? a - b : b - a} + c; })>;
     case Opcode::v_msad_u8:
-      return k3<([](u32 a, u32 b, u32 c) { return msad_u8(a, b, c); })>;
+      return kSad<msad_u8>;
+    case Opcode::v_qsad_pk_u16_u8:
+      return four_sums_packed<sad_u8>;
+    case Opcode::v_mqsad_pk_u16_u8:
+      return four_sums_packed<msad_u8>;
+    case Opcode::v_mqsad_u32_u8:
+      return four_sums_wide;
     case Opcode::v_lerp_u8:
       return k3<([](u32 a, u32 b, u32 c) { return lerp_u8(a, b, c); })>;
     default:
@@ -224,9 +284,11 @@ Handler multiply_handler(Opcode opcode) {
     case Opcode::v_mul_hi_i32:
       return k2<([](u32 a, u32 b) { return u32(u64(i64{i32(a)} * i32(b)) >> 32); })>;
     case Opcode::v_mul_u32_u24:
-      return k2<([](u32 a, u32 b) { return (a & 0xffffff) * (b & 0xffffff); })>;
+      return clamped2<([](u32 a, u32 b) { return (a & 0xffffff) * (b & 0xffffff); }),
+                      ([](u32 a, u32 b) { return saturate_u(u64{a & 0xffffff} * (b & 0xffffff)); })>;
     case Opcode::v_mul_i32_i24:
-      return k2<([](u32 a, u32 b) { return u32(i64{low24(a)} * low24(b)); })>;
+      return clamped2<([](u32 a, u32 b) { return u32(i64{low24(a)} * low24(b)); }),
+                      ([](u32 a, u32 b) { return saturate_i(i64{low24(a)} * low24(b)); })>;
     case Opcode::v_mul_hi_u32_u24:
       return k2<([](u32 a, u32 b) { return u32(u64{a & 0xffffff} * (b & 0xffffff) >> 32); })>;
     case Opcode::v_mul_hi_i32_i24:

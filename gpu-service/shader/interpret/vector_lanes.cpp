@@ -66,23 +66,36 @@ void swap(Wave& wave, const Step& step) {
   }
 }
 
+// ISA document, "Out-of-range behavior": a source outside reads VGPR 0, a result outside is dropped.
+constexpr u32 kVgprs = 256;
+
 // v_movrel*: M0 moves the source, the result, or both (the _2 form: by 10 bits each).
 template <bool kSource, bool kResult, bool kTwo>
 void move_relative(Wave& wave, const Step& step) {
   const u32 m0 = wave.sgpr[kM0];
   const u32 from_by = kTwo ? m0 & 0x3ff : m0, to_by = kTwo ? m0 >> 16 & 0x3ff : m0;
-  const u64 from = step.sources[0].index + u64{kSource ? from_by : 0}, to = step.destination + u64{kResult ? to_by : 0};
-  if (from > 255 || to > 255) {
-    wave.refuse(step, "M0 points outside the VGPRs");
+  const u32 from = step.sources[0].index + (kSource ? from_by : 0), to = step.destination + (kResult ? to_by : 0);
+  if (step.instruction->sdwa.present || step.instruction->dpp.kind != Dpp::Kind::none) {
+    wave.refuse(step, "relative move with SDWA or DPP");
     return;
   }
   Lanes<u32> values;
   if (kSource || step.sources[0].kind == SourceKind::vgpr) {
-    std::memcpy(values.of, wave.row(static_cast<u32>(from)), size_t{wave.lanes} * 4);
+    std::memcpy(values.of, wave.row(from < kVgprs ? from : 0), size_t{wave.lanes} * 4);
   } else {
     fetch(wave, step, 0, values);
   }
-  write_row(wave, static_cast<u32>(to), values, wave.exec());
+  if (to < kVgprs) write_row(wave, to, values, wave.exec());
+}
+
+void swap_relative(Wave& wave, const Step& step) {
+  const u32 m0 = wave.sgpr[kM0];
+  const u32 x = step.destination + (m0 >> 16 & 0x3ff), y = step.sources[0].index + (m0 & 0x3ff);
+  Lanes<u32> of_x, of_y;
+  std::memcpy(of_x.of, wave.row(x < kVgprs ? x : 0), size_t{wave.lanes} * 4);
+  std::memcpy(of_y.of, wave.row(y < kVgprs ? y : 0), size_t{wave.lanes} * 4);
+  if (x < kVgprs) write_row(wave, x, of_y, wave.exec());
+  if (y < kVgprs) write_row(wave, y, of_x, wave.exec());
 }
 
 void nothing(Wave&, const Step&) {}
@@ -105,6 +118,8 @@ Handler vector_lanes_handler(Opcode opcode) {
       return count_below<false>;
     case Opcode::v_mbcnt_hi_u32_b32:
       return count_below<true>;
+    case Opcode::v_swaprel_b32:
+      return swap_relative;
     case Opcode::v_permlane16_b32:
       return permute_row<false>;
     case Opcode::v_permlanex16_b32:

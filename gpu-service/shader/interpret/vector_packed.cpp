@@ -75,7 +75,9 @@ Handler packed_integer_handler(Opcode opcode) {
                       return static_cast<u16>(k ? std::min<uint64_t>(exact, 0xffff) : exact);
                     })>;
     case Opcode::v_pk_mul_lo_u16:
-      return packed<2, false, ([](u16 a, u16 b, u16, bool, Mode) { return static_cast<u16>(u32{a} * b); })>;
+      return packed<2, false, ([](u16 a, u16 b, u16, bool k, Mode) {
+                      return static_cast<u16>(k ? std::min(u32{a} * b, 0xffffu) : u32{a} * b);
+                    })>;
     case Opcode::v_pk_add_i16:
       return packed<2, false, ([](u16 a, u16 b, u16, bool k, Mode) { return narrow_i(s(a) + s(b), k); })>;
     case Opcode::v_pk_sub_i16:
@@ -217,6 +219,76 @@ void dot(Wave& wave, const Step& step) {
   write(wave, step, r);
 }
 
+// v_dot2_f32_f16: products of halves are exact as floats; they are added to S2 one after the other.
+void dot_halves(Lanes<float>& sum, const Lanes<float>& a, const Lanes<float>& b, u32 lanes) {
+  for (u32 lane = 0; lane < lanes; ++lane) {
+    sum[lane] += a[lane] * b[lane];
+  }
+}
+void dot_float(Wave& wave, const Step& step) {
+  if (step.sources[2].negate_high) {
+    wave.refuse(step, "neg_hi of an addend of 32 bits");
+    return;
+  }
+  const Rounding rounding(Mode{wave.mode}.round32());
+  Lanes<u32> raw[3];
+  Lanes<float> a, b, sum;
+  for (unsigned i = 0; i < 3; ++i) {
+    fetch(wave, step, i, raw[i]);
+  }
+  const bool keeps = (Mode{wave.mode}.denorm32() & 1) != 0;
+  for (u32 lane = 0; lane < wave.lanes; ++lane) {
+    const float c = std::bit_cast<float>(raw[2][lane] ^ (step.sources[2].negate ? 0x80000000u : 0));
+    sum[lane] = keeps ? c : flush(c);
+  }
+  for (const bool high : {false, true}) {
+    for (u32 lane = 0; lane < wave.lanes; ++lane) {
+      a[lane] = half_to_float(packed_float(wave, step, 0, raw[0][lane], high));
+      b[lane] = half_to_float(packed_float(wave, step, 1, raw[1][lane], high));
+    }
+    dot_halves(sum, a, b, wave.lanes);
+  }
+  write(wave, step, sum);
+}
+// VOP2, with DPP.
+void dot_float_accumulate(Wave& wave, const Step& step) {
+  for (unsigned i = 0; i < 2; ++i) {
+    if (step.sources[i].negate || step.sources[i].absolute) {
+      wave.refuse(step, "modifiers of packed halves");
+      return;
+    }
+  }
+  const Rounding rounding(Mode{wave.mode}.round32());
+  const Mode mode{wave.mode};
+  Lanes<u32> raw[2];
+  Lanes<float> a, b, sum;
+  fetch(wave, step, 0, raw[0]);
+  fetch(wave, step, 1, raw[1]);
+  const Source& first = step.sources[0];
+  if (first.kind == SourceKind::constant && step.instruction->sources[0].inline_float) {
+    for (u32 lane = 0; lane < wave.lanes; ++lane) {
+      raw[0][lane] = half_from_double(std::bit_cast<float>(step.instruction->sources[0].value), 0);
+    }
+  }
+  const u32* old = wave.row(step.destination);
+  for (u32 lane = 0; lane < wave.lanes; ++lane) {
+    const auto c = std::bit_cast<float>(old[lane]);
+    sum[lane] = (mode.denorm32() & 1) != 0 ? c : flush(c);
+  }
+  for (const unsigned shift : {0u, 16u}) {
+    const auto half = [&](u32 word) {
+      const auto bits = static_cast<u16>(word >> shift);
+      return half_to_float((mode.denorm64() & 1) != 0 ? bits : flush_half(bits));
+    };
+    for (u32 lane = 0; lane < wave.lanes; ++lane) {
+      a[lane] = half(raw[0][lane]);
+      b[lane] = half(raw[1][lane]);
+    }
+    dot_halves(sum, a, b, wave.lanes);
+  }
+  write(wave, step, sum);
+}
+
 }  // namespace
 
 Handler vector_packed_handler(Opcode opcode) {
@@ -247,6 +319,10 @@ Handler vector_packed_handler(Opcode opcode) {
       return dot<4, true, false>;
     case Opcode::v_dot8_u32_u4:
       return dot<4, false, false>;
+    case Opcode::v_dot2_f32_f16:
+      return dot_float;
+    case Opcode::v_dot2c_f32_f16:
+      return dot_float_accumulate;
     case Opcode::v_dot4c_i32_i8:
       return dot<8, true, true>;
     default:

@@ -35,7 +35,10 @@ uint32_t mix(uint32_t h, uint32_t v) { return (h ^ v) * 0x9E3779B1u; }
 }  // namespace
 
 Builder::Builder(Function& function, const Program& program, const TranslateOptions& options)
-    : function_(function), options_(options), state_(std::make_unique<State>(*this, program)) {}
+    : function_(function),
+      options_(options),
+      mode_(FloatMode::of_rsrc1(options.rsrc1)),
+      state_(std::make_unique<State>(*this, program)) {}
 Builder::~Builder() = default;
 
 Builder::State::State(Builder& owner, const Program& program_in)
@@ -217,6 +220,12 @@ Value Builder::as(Type type, Value v) {
 Value Builder::zext(Type type, Value v) { return this->type(v) == type ? v : op(Op::zext, type, {v}); }
 Value Builder::sext(Type type, Value v) { return this->type(v) == type ? v : op(Op::sext, type, {v}); }
 Value Builder::truncate(Type type, Value v) { return this->type(v) == type ? v : op(Op::truncate, type, {v}); }
+Value Builder::flush(Value v) {
+  uint64_t bits = 0;
+  if (!can_be_denormal(function_, v)) return v;
+  if (is_constant(v, bits)) return constant(type(v), bits & 1ull << (bits_of(type(v)) - 1));
+  return op(Op::fflush, v);
+}
 Value Builder::low32(Value v) { return op(Op::low32, Type::u32, {as(Type::u64, v)}); }
 Value Builder::high32(Value v) { return op(Op::high32, Type::u32, {as(Type::u64, v)}); }
 

@@ -11,8 +11,11 @@
 #include <initializer_list>
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
 
 #include "gpu-service/shader/decode/instruction.hpp"
+#include "gpu-service/shader/ir/float_mode.hpp"
 #include "gpu-service/shader/ir/function.hpp"
 #include "gpu-service/shader/translate.hpp"
 
@@ -28,6 +31,14 @@ class Builder {
   const Function& function() const { return function_; }
   Type type(Value v) const { return function_.type(v); }
   bool per_lane(Value v) const { return function_.insts[v.id].per_lane; }
+  // MODE where the next instruction stands; the wave starts with what rsrc1 says.
+  FloatMode mode() const { return mode_; }
+  void set_mode(FloatMode mode) { mode_ = mode; }
+  // For what is met where there is no Outcome to give: the instruction is refused (the first reason counts).
+  void refuse(std::string reason) {
+    if (refusal_.empty()) refusal_ = std::move(reason);
+  }
+  std::string take_refusal() { return std::exchange(refusal_, {}); }
 
   // Constants.
   Value constant(Type type, uint64_t bits);
@@ -69,6 +80,8 @@ class Builder {
   Value sext(Type type, Value v);
   Value truncate(Type type, Value v);
   Value pack64(Value low, Value high) { return op(Op::pack64, Type::u64, {low, high}); }
+  // A denormal becomes the zero of its sign; nothing where v can be none.
+  Value flush(Value v);
   Value low32(Value v);  // of any 64-bit type
   Value high32(Value v);
 
@@ -130,6 +143,8 @@ class Builder {
   Value number(Op op, Type type, std::span<Value> args, uint32_t imm, Value existing);
   Function& function_;
   const TranslateOptions& options_;
+  FloatMode mode_;
+  std::string refusal_;
   std::unique_ptr<State> state_;
 };
 

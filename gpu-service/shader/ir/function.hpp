@@ -44,6 +44,9 @@ struct Function {
   uint64_t constant_bits(const Inst& inst) const { return (static_cast<uint64_t>(inst.first) << 32) | inst.imm; }
 };
 
+// False: by the operations that make it, v (a float) is no denormal.
+bool can_be_denormal(const Function& f, Value v, int depth = 4);
+
 // x is false wherever y is (b1): shown by structure, to a limited depth.
 bool implies(const Function& f, Value x, Value y, int depth = 6);
 

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "gpu-service/shader/ir/dpp.hpp"
+#include "gpu-service/shader/ir/rounding.hpp"
 
 namespace orrery::shader::ir {
 namespace {
@@ -90,6 +91,9 @@ Value raw(Builder& b, const Operand& operand, Type type, bool sign_extend) {
       return constant_operand(b, operand, type, sign_extend);
     case OperandKind::special:
       if (const Value v = special_operand(b, operand, type); v) return v;
+      b.refuse(operand.index == 254   ? "reads lds_direct"
+               : operand.index == 239 ? "reads pops_exiting_wave_id"
+                                      : "reads special operand " + std::to_string(operand.index));
       break;
     case OperandKind::none:
       break;
@@ -135,7 +139,9 @@ Value read(Builder& b, const Operand& operand, Type type, bool sign_extend) {
   return modified(b, operand, type, raw(b, operand, type, sign_extend));
 }
 
-Value source(Builder& b, const Instruction& instruction, uint32_t i, Type type) {
+namespace {
+
+Value with_bits(Builder& b, const Instruction& instruction, uint32_t i, Type type) {
   const Operand& operand = instruction.sources[i];
   const bool dpp = i == 0 && instruction.dpp.kind != Dpp::Kind::none;
   if (instruction.sdwa.present && (operand.kind == OperandKind::vgpr || operand.kind == OperandKind::sgpr) &&
@@ -165,24 +171,42 @@ Value source(Builder& b, const Instruction& instruction, uint32_t i, Type type) 
   return read(b, operand, type);
 }
 
+}  // namespace
+
+Value source(Builder& b, const Instruction& instruction, uint32_t i, Type type, Denormals denormals) {
+  const Value v = with_bits(b, instruction, i, type);
+  return denormals == Denormals::by_mode && is_float(type) ? input(b, v) : v;
+}
+
+Value input(Builder& b, Value v) { return b.mode().keeps_inputs(b.type(v)) ? v : b.flush(v); }
+
+Value output(Builder& b, const Instruction& instruction, Value v) {
+  const FloatMode mode = b.mode();
+  if (!mode.keeps_results(b.type(v))) v = b.flush(v);
+  if (!instruction.clamp) return v;
+  const Value cut = b.op(Op::fsaturate, v);
+  // Without DX10_CLAMP a NaN stays one.
+  return mode.dx10_clamp() ? cut : b.select(b.compare(Op::fune, v, v), v, cut);
+}
+
 void result(Builder& b, const Instruction& instruction, Value v) {
   const Operand& destination = instruction.destination;
   const Type type = b.type(v);
   if (is_float(type)) {
-    auto scaled = [&](double factor) {
-      const uint64_t bits = type == Type::f64 ? std::bit_cast<uint64_t>(factor)
-                            : type == Type::f32
-                                ? std::bit_cast<uint32_t>(static_cast<float>(factor))
-                                : half_of_inline_float(std::bit_cast<uint32_t>(static_cast<float>(factor)));
-      v = b.op(Op::fmul, v, b.constant(type, bits));
-    };
-    // FLOAT_MODE of COMPUTE_PGM_RSRC1: where results may be denormal the hardware ignores the output modifier.
-    const bool keeps_denormals = (b.options().rsrc1 >> (type == Type::f32 ? 17 : 19) & 1) != 0;
-    const uint32_t modifier = keeps_denormals ? 0 : instruction.output_modifier;
-    if (modifier == 1) scaled(2.0);
-    if (modifier == 2) scaled(4.0);
-    if (modifier == 3) scaled(0.5);
-    if (instruction.clamp) v = b.op(Op::fsaturate, v);
+    // ISA document, "Output modifiers": ignored where denormal results are kept and in IEEE mode; -0 becomes +0.
+    const FloatMode mode = b.mode();
+    if (instruction.output_modifier != 0 && !mode.keeps_results(type) && !mode.ieee()) {
+      constexpr double kFactors[] = {1, 2, 4, 0.5};
+      const double factor = kFactors[instruction.output_modifier];
+      const auto single = std::bit_cast<uint32_t>(static_cast<float>(factor));
+      v = rounded_mul(b, v,
+                      b.constant(type, type == Type::f64   ? std::bit_cast<uint64_t>(factor)
+                                       : type == Type::f32 ? single
+                                                           : half_of_inline_float(single)));
+      v = b.flush(v);
+      v = b.select(b.compare(Op::feq, v, b.constant(type, 0)), b.constant(type, 0), v);
+    }
+    v = output(b, instruction, v);
   }
   if (destination.kind == OperandKind::sgpr) {
     b.set_sgpr(destination.index, b.per_lane(v) ? b.read_first_lane(v) : v);

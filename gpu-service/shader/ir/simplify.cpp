@@ -182,6 +182,51 @@ Op inverse_swapped(Op op) {
 
 }  // namespace
 
+bool can_be_denormal(const Function& f, Value v, int depth) {
+  const Inst& inst = f.at(v);
+  const auto any = [&](size_t first) {
+    const auto args = f.args(inst);
+    for (size_t i = first; i < args.size(); ++i)
+      if (!args[i] || can_be_denormal(f, args[i], depth - 1)) return true;
+    return false;
+  };
+  switch (inst.op) {
+    case Op::constant: {
+      const uint64_t bits = f.constant_bits(inst);
+      const uint64_t exponent = inst.type == Type::f16   ? bits & 0x7c00
+                                : inst.type == Type::f32 ? bits & 0x7f800000
+                                                         : bits & 0x7ff0000000000000;
+      const uint64_t sign = 1ull << (bits_of(inst.type) - 1);
+      return exponent == 0 && (bits & (sign - 1)) != 0;
+    }
+    case Op::fflush:
+    case Op::fsqrt:
+    case Op::frsq:
+    case Op::ffloor:
+    case Op::fceil:
+    case Op::ftrunc:
+    case Op::frint:
+    case Op::s_to_f:
+    case Op::u_to_f:
+      return false;
+    case Op::fneg:
+    case Op::fabs:
+    case Op::fmin:
+    case Op::fmax:
+    case Op::fsaturate:
+    case Op::copy:
+      return depth == 0 || any(0);
+    case Op::select:
+      return depth == 0 || any(1);
+    case Op::bitcast: {
+      const Value from = f.args(inst)[0];
+      return depth == 0 || !is_float(f.type(from)) || can_be_denormal(f, from, depth - 1);
+    }
+    default:
+      return true;
+  }
+}
+
 bool implies(const Function& f, Value x, Value y, int depth) {
   if (x == y) return true;
   if (depth == 0) return false;

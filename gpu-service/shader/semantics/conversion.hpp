@@ -8,8 +8,7 @@ namespace orrery::shader::semantics {
 // f32 or f64 to u32: toward zero, saturating, NaN becomes 0.
 Value to_signed(Builder& b, Value v);
 Value to_unsigned(Builder& b, Value v);
-// f32 to f16, to nearest even and toward zero.
-Value to_half(Builder& b, Value v);
+// f32 to f16, toward zero whatever MODE says.
 Value to_half_toward_zero(Builder& b, Value v);
 
 }  // namespace orrery::shader::semantics

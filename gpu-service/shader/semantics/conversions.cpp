@@ -1,4 +1,5 @@
 // Conversions between numbers. To integers they round toward zero and saturate; NaN becomes 0.
+#include "gpu-service/shader/ir/rounding.hpp"
 #include "gpu-service/shader/semantics/conversion.hpp"
 #include "gpu-service/shader/semantics/families.hpp"
 #include "gpu-service/shader/semantics/shorthand.hpp"
@@ -10,13 +11,13 @@ constexpr Type kU32 = Type::u32, kF32 = Type::f32;
 
 template <Type kFrom, Type kTo>
 Outcome between_floats(Builder& b, const Instruction& i) {
-  result(b, i, b.op(Op::f_to_f, kTo, {source(b, i, 0, kFrom)}));
+  result(b, i, ir::rounded_convert(b, source(b, i, 0, kFrom), kTo));
   return {};
 }
 
 template <Op kOp, Type kTo>
 Outcome from_integer(Builder& b, const Instruction& i) {
-  result(b, i, b.op(kOp, kTo, {source(b, i, 0, kU32)}));
+  result(b, i, ir::rounded_from_integer(b, source(b, i, 0, kU32), kTo, kOp == Op::s_to_f));
   return {};
 }
 
@@ -24,7 +25,7 @@ template <bool kSigned>
 Outcome from_short(Builder& b, const Instruction& i) {
   const Value v = source(b, i, 0, Type::u16);
   const Value wide = kSigned ? b.sext(kU32, v) : b.zext(kU32, v);
-  result(b, i, to_half(b, b.op(kSigned ? Op::s_to_f : Op::u_to_f, kF32, {wide})));
+  result(b, i, ir::rounded_convert(b, b.op(kSigned ? Op::s_to_f : Op::u_to_f, kF32, {wide}), Type::f16));
   return {};
 }
 
@@ -126,7 +127,7 @@ Outcome normalise_half(Builder& b, const Instruction& i) {
 
 // One byte of source 2, chosen by source 1, becomes the float, rounded to the nearest and saturated.
 Outcome pack_byte(Builder& b, const Instruction& i) {
-  const Value byte = b.op(Op::umin, to_unsigned(b, b.op(Op::frint, source(b, i, 0, kF32))), b.u32(255));
+  const Value byte = b.op(Op::umin, to_unsigned(b, ir::rounded_integral(b, source(b, i, 0, kF32))), b.u32(255));
   const Value at = b.shl(b.land(source(b, i, 1, kU32), b.u32(3)), b.u32(3));
   const Value kept = b.land(source(b, i, 2, kU32), b.lnot(b.shl(b.u32(0xff), at)));
   result(b, i, b.lor(kept, b.shl(byte, at)));
@@ -162,17 +163,7 @@ Value to_unsigned(Builder& b, Value v) {
   return all_ones_if(b, b.compare(Op::fle, number(4294967296.0), v), b.op(Op::f_to_u, Type::u32, {cut}));
 }
 
-Value to_half(Builder& b, Value v) { return b.op(Op::f_to_f, Type::f16, {v}); }
-
-// To the nearest first; one step back where that went away from zero. Infinity from a finite number steps back to the
-// largest number.
-Value to_half_toward_zero(Builder& b, Value v) {
-  const Value nearest = to_half(b, v);
-  const Value size = b.op(Op::fabs, v), got = b.op(Op::fabs, b.op(Op::f_to_f, kF32, {nearest}));
-  const Value bits = b.zext(kU32, b.as(Type::u16, nearest));
-  const Value stepped = b.sub(bits, b.select(b.compare(Op::flt, size, got), b.u32(1), b.u32(0)));
-  return b.as(Type::f16, b.truncate(Type::u16, stepped));
-}
+Value to_half_toward_zero(Builder& b, Value v) { return ir::rounded_convert(b, v, Type::f16, ir::Round::toward_zero); }
 
 void add_conversions(SemanticTable& t) {
   set(t, Opcode::v_cvt_f32_i32, from_integer<Op::s_to_f, kF32>);

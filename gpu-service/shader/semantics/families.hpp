@@ -21,6 +21,9 @@ void add_vector_division(ir::SemanticTable& table);
 void add_vector_compare(ir::SemanticTable& table);
 void add_vector_class(ir::SemanticTable& table);
 void add_vector_lanes(ir::SemanticTable& table);
+void add_vector_cube(ir::SemanticTable& table);
+void add_relative_moves(ir::SemanticTable& table);
+void add_trigonometric_operand(ir::SemanticTable& table);
 void add_conversions(ir::SemanticTable& table);
 void add_packed(ir::SemanticTable& table);
 

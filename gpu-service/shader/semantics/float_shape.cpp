@@ -1,5 +1,7 @@
 #include "gpu-service/shader/semantics/float_shape.hpp"
 
+#include "gpu-service/shader/ir/rounding.hpp"
+
 namespace orrery::shader::semantics {
 
 Value magnitude_bits(Builder& b, Value v) {
@@ -22,16 +24,54 @@ bool is_non_zero_constant(Builder& b, Value v) {
   return b.is_constant(v, bits) && (bits & (shape_of(b.type(v)).sign_bit() - 1)) != 0;
 }
 
+// Results of these are never signaling.
+bool is_quiet(const Builder& b, Value v) {
+  switch (b.function().at(v).op) {
+    case Op::constant:
+    case Op::fadd:
+    case Op::fsub:
+    case Op::fmul:
+    case Op::fdiv:
+    case Op::ffma:
+    case Op::fsaturate:
+    case Op::s_to_f:
+    case Op::u_to_f:
+    case Op::f_to_f:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Equal operands differ in the sign of zero at most: the bits joined are the answer.
 Value extreme(Builder& b, Op extreme, Op join, Value x, Value y) {
-  const Value d = b.op(extreme, x, y);
-  if (b.options().host.orders_zeros || is_non_zero_constant(b, x) || is_non_zero_constant(b, y)) return d;
   const Type type = b.type(x), integer = shape_of(type).integer;
-  const Value joined = b.as(type, b.op(join, b.as(integer, x), b.as(integer, y)));
-  return b.select(b.compare(Op::feq, x, y), joined, d);
+  Value d = b.op(extreme, x, y);
+  const bool ordered = b.options().host.orders_zeros && type == Type::f32;  // what is probed
+  if (!ordered && !is_non_zero_constant(b, x) && !is_non_zero_constant(b, y)) {
+    const Value joined = b.as(type, b.op(join, b.as(integer, x), b.as(integer, y)));
+    d = b.select(b.compare(Op::feq, x, y), joined, d);
+  }
+  if (!b.mode().ieee()) return d;
+  for (const Value v : {y, x}) {
+    if (!is_quiet(b, v)) d = b.select(is_signaling(b, v), quieted(b, v), d);
+  }
+  return d;
 }
 
 }  // namespace
+
+Value is_signaling(Builder& b, Value v) {
+  const FloatShape shape = shape_of(b.type(v));
+  const Value size = magnitude_bits(b, v);
+  const Value above = b.sub(size, b.constant(shape.integer, shape.infinity() + 1));
+  return b.compare(Op::ult, above, b.constant(shape.integer, shape.quiet_bit() - 1));
+}
+
+Value quieted(Builder& b, Value v) {
+  const FloatShape shape = shape_of(b.type(v));
+  return b.as(b.type(v), b.lor(b.as(shape.integer, v), b.constant(shape.integer, shape.quiet_bit())));
+}
 
 Value float_min(Builder& b, Value x, Value y) { return extreme(b, Op::fmin, Op::ior, x, y); }
 Value float_max(Builder& b, Value x, Value y) { return extreme(b, Op::fmax, Op::iand, x, y); }
@@ -59,7 +99,12 @@ Value scale_by_power(Builder& b, Value v, Value n) {
   if (type == Type::f16) {  // exact in f32
     const Value wide =
         b.op(Op::fmul, b.op(Op::f_to_f, Type::f32, {v}), power(b, Type::f32, clamp_signed(b, n, -60, 60)));
-    return b.op(Op::f_to_f, Type::f16, {wide});
+    return ir::rounded_convert(b, wide, Type::f16);
+  }
+  const bool directed = b.mode().round(type) != ir::Round::nearest_even;
+  if (type == Type::f32 && directed && b.options().host.float64) {
+    const Value power_64 = power(b, Type::f64, clamp_signed(b, n, -400, 400));
+    return ir::rounded_convert(b, b.op(Op::fmul, b.op(Op::f_to_f, Type::f64, {v}), power_64), Type::f32);
   }
   const FloatShape shape = shape_of(type);
   const int32_t lowest = 1 - shape.bias, highest = shape.bias;
@@ -67,17 +112,17 @@ Value scale_by_power(Builder& b, Value v, Value n) {
   uint64_t constant = 0;
   if (b.is_constant(n, constant)) {
     const auto count = static_cast<int32_t>(static_cast<uint32_t>(constant));
-    if (count >= lowest && count <= highest) return b.op(Op::fmul, v, power_of_two(b, type, count));
+    if (count >= lowest && count <= highest) return ir::rounded_mul(b, v, power_of_two(b, type, count));
   }
   for (int step = 0; step < 2; ++step) {
     const Value up = b.select(b.compare(Op::slt, b.u32(static_cast<uint32_t>(highest)), n),
                               b.u32(static_cast<uint32_t>(highest)), b.u32(0));
     const Value by =
         b.select(b.compare(Op::slt, n, b.u32(static_cast<uint32_t>(lowest))), b.u32(static_cast<uint32_t>(down)), up);
-    v = b.op(Op::fmul, v, power(b, type, by));
+    v = ir::rounded_mul(b, v, power(b, type, by));
     n = b.sub(n, by);
   }
-  return b.op(Op::fmul, v, power(b, type, clamp_signed(b, n, lowest, highest)));
+  return ir::rounded_mul(b, v, power(b, type, clamp_signed(b, n, lowest, highest)));
 }
 
 }  // namespace orrery::shader::semantics

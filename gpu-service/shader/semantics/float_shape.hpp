@@ -40,10 +40,13 @@ inline Value is_nan(Builder& b, Value v) { return b.compare(Op::fune, v, v); }
 Value magnitude_bits(Builder& b, Value v);
 // The biased exponent, u32.
 Value biased_exponent(Builder& b, Value v);
-// The lesser (greater) one; the number where the other is NaN; -0 is less than +0.
+Value is_signaling(Builder& b, Value v);
+Value quieted(Builder& b, Value v);
+// The lesser (greater) one; the number where the other is NaN; -0 is less than +0. In IEEE mode a signaling NaN gives
+// its quiet form.
 Value float_min(Builder& b, Value x, Value y);
 Value float_max(Builder& b, Value x, Value y);
-// v * 2^n with one rounding, n any signed u32.
+// v * 2^n with one rounding, MODE's, n any signed u32.
 Value scale_by_power(Builder& b, Value v, Value n);
 
 }  // namespace orrery::shader::semantics

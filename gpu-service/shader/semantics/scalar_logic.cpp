@@ -48,7 +48,16 @@ Outcome invert(Builder& b, const Instruction& i) {
 // exec = source 0 op exec; the destination gets exec as it was (save) or as it is now.
 template <Function kFunction, uint32_t kDwords, bool kSave = true>
 Outcome change_exec(Builder& b, const Instruction& i) {
-  if (kDwords != (b.wave64() ? 2u : 1u)) return refuse("changes exec in another width than the wave's");
+  if (kDwords != (b.wave64() ? 2u : 1u)) {
+    // Half of a wave64's mask, or both words of which a wave32 uses the first: numbers.
+    const Type type = kDwords == 2 ? Type::u64 : Type::u32;
+    const Value old = b.sgpr(Builder::kExec, type);
+    const Value now = apply(b, kFunction, scalar(b, i, 0, type), old);
+    b.set_sgpr(i.destination.index, kSave ? old : now);
+    b.set_sgpr(Builder::kExec, now);
+    b.set_scc(non_zero(b, now));
+    return {};
+  }
   const MaskValue x = mask_operand(b, i.sources[0], kDwords);
   const MaskValue old{b.sgpr(Builder::kExec, kDwords == 2 ? Type::u64 : Type::u32), b.exec()};
   const MaskValue now = apply(b, kFunction, x, old);

@@ -62,11 +62,35 @@ Outcome chained(Builder& b, const Instruction& i) {
   return {};
 }
 
-// Instructions on integers: their clamp bit (saturation) is not a modifier of the result, and only some have it.
-template <ir::Semantic kSemantic>
-Outcome without_clamp(Builder& b, const Instruction& i) {
-  if (i.clamp) return refuse("integer clamp");
-  return kSemantic(b, i);
+template <Value (*kMake)(Builder&, Value, Value), Type kType>
+Outcome made_of_two(Builder& b, const Instruction& i) {
+  result(b, i, kMake(b, source(b, i, 0, kType), source(b, i, 1, kType)));
+  return {};
+}
+
+// A float destination that the instruction also reads.
+inline Value accumulator(Builder& b, const Instruction& i, Type type) {
+  return ir::input(b, b.vgpr(i.destination.index, type));
+}
+
+// The clamp bit of integer instructions saturates. Sums of unsigned numbers that may have passed the top.
+inline Value saturating_add(Builder& b, Value x, Value y, bool clamp) {
+  const Value d = b.add(x, y);
+  return clamp ? all_ones_if(b, b.compare(Op::ult, d, x), d) : d;
+}
+// A u64 cut to what 32 bits hold.
+inline Value saturated_to_32(Builder& b, Value v, bool is_signed) {
+  if (!is_signed) return b.op(Op::umin, v, b.u64(0xffffffff));
+  return b.op(Op::smin, b.op(Op::smax, v, b.u64(0xffffffff80000000)), b.u64(0x7fffffff));
+}
+// A signed sum d = x + y in the width of its operands.
+inline Value saturating_add_signed(Builder& b, Value x, Value y, bool clamp) {
+  const Value d = b.add(x, y);
+  if (!clamp) return d;
+  const Type type = b.type(d);
+  const Value overflow = negative(b, b.land(b.lxor(x, d), b.lxor(y, d)));
+  const Value edge = b.lxor(b.ashr(x, b.constant(type, bits_of(type) - 1)), b.constant(type, width_mask(type) >> 1));
+  return b.select(overflow, edge, d);
 }
 
 }  // namespace orrery::shader::semantics

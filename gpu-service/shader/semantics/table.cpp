@@ -24,6 +24,9 @@ ir::SemanticTable make_table() {
   add_vector_compare(table);
   add_vector_class(table);
   add_vector_lanes(table);
+  add_vector_cube(table);
+  add_relative_moves(table);
+  add_trigonometric_operand(table);
   add_conversions(table);
   add_packed(table);
   add_memory(table);

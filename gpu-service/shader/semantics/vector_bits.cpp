@@ -132,14 +132,14 @@ Outcome permute_bytes(Builder& b, const Instruction& i) {
 Value absolute_difference(Builder& b, Value x, Value y) { return b.sub(b.op(Op::umax, x, y), b.op(Op::umin, x, y)); }
 
 Outcome sum_of_differences_32(Builder& b, const Instruction& i) {
-  result(b, i, b.add(absolute_difference(b, source(b, i, 0, kU32), source(b, i, 1, kU32)), source(b, i, 2, kU32)));
+  const Value difference = absolute_difference(b, source(b, i, 0, kU32), source(b, i, 1, kU32));
+  result(b, i, saturating_add(b, difference, source(b, i, 2, kU32), i.clamp));
   return {};
 }
 
-// Of parts of kBits; the sum is shifted up by kShift. kMasked: parts whose second byte is 0 do not count.
-template <uint32_t kBits, uint32_t kShift, bool kMasked = false>
-Outcome sum_of_differences(Builder& b, const Instruction& i) {
-  const Value x = source(b, i, 0, kU32), y = source(b, i, 1, kU32);
+// Of parts of kBits. kMasked: parts whose second byte is 0 do not count.
+template <uint32_t kBits, bool kMasked>
+Value part_differences(Builder& b, Value x, Value y) {
   Value sum = b.u32(0);
   for (uint32_t at = 0; at < 32; at += kBits) {
     const Value u = b.op(Op::bitfield_u, x, b.u32(at), b.u32(kBits)),
@@ -148,7 +148,42 @@ Outcome sum_of_differences(Builder& b, const Instruction& i) {
     if (kMasked) part = b.select(non_zero(b, v), part, b.u32(0));
     sum = b.add(sum, part);
   }
-  result(b, i, b.add(b.shl(sum, b.u32(kShift)), source(b, i, 2, kU32)));
+  return sum;
+}
+
+// The sum is shifted up by kShift.
+template <uint32_t kBits, uint32_t kShift, bool kMasked = false>
+Outcome sum_of_differences(Builder& b, const Instruction& i) {
+  const Value sum = part_differences<kBits, kMasked>(b, source(b, i, 0, kU32), source(b, i, 1, kU32));
+  result(b, i, saturating_add(b, b.shl(sum, b.u32(kShift)), source(b, i, 2, kU32), i.clamp));
+  return {};
+}
+
+// Four sums over four bytes each, of the eight bytes of source 0 from byte n on. Accumulators and results are packed
+// 16-bit numbers (kPacked) or four registers.
+template <bool kMasked, bool kPacked>
+Outcome four_sums(Builder& b, const Instruction& i) {
+  const Value bytes = source(b, i, 0, Type::u64), y = source(b, i, 1, kU32);
+  std::array<Value, 4> sums;
+  if (!kPacked && i.sources[2].kind != OperandKind::vgpr)
+    return refuse("accumulator of four registers that is no VGPR");
+  const Value packed = kPacked ? source(b, i, 2, Type::u64) : Value{};
+  for (uint32_t n = 0; n < 4; ++n) {
+    const Value window = b.low32(b.lshr(bytes, b.u64(8 * n)));
+    const Value sum = part_differences<8, kMasked>(b, window, y);
+    if (kPacked) {
+      const Value word = n < 2 ? b.low32(packed) : b.high32(packed);
+      sums[n] = b.add(sum, b.op(Op::bitfield_u, word, b.u32(n % 2 * 16), b.u32(16)));
+      sums[n] = i.clamp ? b.op(Op::umin, sums[n], b.u32(0xffff)) : b.land(sums[n], b.u32(0xffff));
+    } else {
+      sums[n] = saturating_add(b, sum, b.vgpr(i.sources[2].index + n), i.clamp);
+    }
+  }
+  if (kPacked) {
+    result(b, i, b.pack64(b.lor(sums[0], b.shl(sums[1], b.u32(16))), b.lor(sums[2], b.shl(sums[3], b.u32(16)))));
+    return {};
+  }
+  for (uint32_t n = 0; n < 4; ++n) b.set_vgpr(i.destination.index + n, sums[n]);
   return {};
 }
 
@@ -167,30 +202,33 @@ Outcome average_bytes(Builder& b, const Instruction& i) {
 }  // namespace
 
 void add_vector_bits(SemanticTable& t) {
-  set(t, Opcode::v_lshlrev_b32, without_clamp<reversed<Op::shl, kU32>>);
-  set(t, Opcode::v_lshrrev_b32, without_clamp<reversed<Op::lshr, kU32>>);
-  set(t, Opcode::v_ashrrev_i32, without_clamp<reversed<Op::ashr, kU32>>);
-  set(t, Opcode::v_lshlrev_b64, without_clamp<shift_64<Op::shl>>);
-  set(t, Opcode::v_lshrrev_b64, without_clamp<shift_64<Op::lshr>>);
-  set(t, Opcode::v_ashrrev_i64, without_clamp<shift_64<Op::ashr>>);
-  set(t, Opcode::v_alignbit_b32, without_clamp<align<1>>);
-  set(t, Opcode::v_alignbyte_b32, without_clamp<align<8>>);
-  set(t, Opcode::v_bfe_u32, without_clamp<extract_unsigned>);
-  set(t, Opcode::v_bfe_i32, without_clamp<extract_signed>);
-  set(t, Opcode::v_bfi_b32, without_clamp<insert_field>);
-  set(t, Opcode::v_bfm_b32, without_clamp<field_mask>);
-  set(t, Opcode::v_ffbh_u32, without_clamp<find_high>);
-  set(t, Opcode::v_ffbh_i32, without_clamp<find_high_signed>);
-  set(t, Opcode::v_ffbl_b32, without_clamp<unary<Op::find_lsb, kU32>>);
-  set(t, Opcode::v_bfrev_b32, without_clamp<unary<Op::bit_reverse, kU32>>);
-  set(t, Opcode::v_bcnt_u32_b32, without_clamp<count_ones>);
-  set(t, Opcode::v_perm_b32, without_clamp<permute_bytes>);
-  set(t, Opcode::v_sad_u32, without_clamp<sum_of_differences_32>);
-  set(t, Opcode::v_sad_u16, without_clamp<sum_of_differences<16, 0>>);
-  set(t, Opcode::v_sad_u8, without_clamp<sum_of_differences<8, 0>>);
-  set(t, Opcode::v_sad_hi_u8, without_clamp<sum_of_differences<8, 16>>);
-  set(t, Opcode::v_msad_u8, without_clamp<sum_of_differences<8, 0, true>>);
-  set(t, Opcode::v_lerp_u8, without_clamp<average_bytes>);
+  set(t, Opcode::v_lshlrev_b32, reversed<Op::shl, kU32>);
+  set(t, Opcode::v_lshrrev_b32, reversed<Op::lshr, kU32>);
+  set(t, Opcode::v_ashrrev_i32, reversed<Op::ashr, kU32>);
+  set(t, Opcode::v_lshlrev_b64, shift_64<Op::shl>);
+  set(t, Opcode::v_lshrrev_b64, shift_64<Op::lshr>);
+  set(t, Opcode::v_ashrrev_i64, shift_64<Op::ashr>);
+  set(t, Opcode::v_alignbit_b32, align<1>);
+  set(t, Opcode::v_alignbyte_b32, align<8>);
+  set(t, Opcode::v_bfe_u32, extract_unsigned);
+  set(t, Opcode::v_bfe_i32, extract_signed);
+  set(t, Opcode::v_bfi_b32, insert_field);
+  set(t, Opcode::v_bfm_b32, field_mask);
+  set(t, Opcode::v_ffbh_u32, find_high);
+  set(t, Opcode::v_ffbh_i32, find_high_signed);
+  set(t, Opcode::v_ffbl_b32, unary<Op::find_lsb, kU32>);
+  set(t, Opcode::v_bfrev_b32, unary<Op::bit_reverse, kU32>);
+  set(t, Opcode::v_bcnt_u32_b32, count_ones);
+  set(t, Opcode::v_perm_b32, permute_bytes);
+  set(t, Opcode::v_sad_u32, sum_of_differences_32);
+  set(t, Opcode::v_sad_u16, sum_of_differences<16, 0>);
+  set(t, Opcode::v_sad_u8, sum_of_differences<8, 0>);
+  set(t, Opcode::v_sad_hi_u8, sum_of_differences<8, 16>);
+  set(t, Opcode::v_msad_u8, sum_of_differences<8, 0, true>);
+  set(t, Opcode::v_qsad_pk_u16_u8, four_sums<false, true>);
+  set(t, Opcode::v_mqsad_pk_u16_u8, four_sums<true, true>);
+  set(t, Opcode::v_mqsad_u32_u8, four_sums<true, false>);
+  set(t, Opcode::v_lerp_u8, average_bytes);
 }
 
 }  // namespace orrery::shader::semantics

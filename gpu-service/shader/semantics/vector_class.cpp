@@ -71,7 +71,7 @@ Value in_constant_classes(Builder& b, Value v, uint32_t mask) {
 
 template <Type kType>
 Outcome compare_class(Builder& b, const Instruction& i) {
-  const Value v = source(b, i, 0, kType);
+  const Value v = source(b, i, 0, kType, ir::Denormals::kept);
   Value mask = source(b, i, 1, kType == Type::f16 ? Type::u16 : Type::u32);
   if (kType == Type::f16) mask = b.zext(Type::u32, mask);
   uint64_t constant = 0;

@@ -1,4 +1,5 @@
 // The steps of an exact division: scale the operands away from the edges of the range, scale back, fix special cases.
+#include "gpu-service/shader/ir/rounding.hpp"
 #include "gpu-service/shader/semantics/families.hpp"
 #include "gpu-service/shader/semantics/float_shape.hpp"
 #include "gpu-service/shader/semantics/shorthand.hpp"
@@ -69,11 +70,11 @@ Outcome scale(Builder& b, const Instruction& i) {
 template <Type kType>
 Outcome multiply_add_scaled(Builder& b, const Instruction& i) {
   const Value z = source(b, i, 2, kType);
-  const Value d = b.op(Op::ffma, source(b, i, 0, kType), source(b, i, 1, kType), z);
+  const Value d = ir::rounded_fma(b, source(b, i, 0, kType), source(b, i, 1, kType), z);
   const Value large = b.compare(Op::slt, b.u32(static_cast<uint32_t>(shape_of(kType).bias)), biased_exponent(b, z));
   const Value factor = b.select(large, power_of_two(b, kType, Division<kType>::kScale),
                                 power_of_two(b, kType, -Division<kType>::kScale));
-  result(b, i, b.select(b.mask(Builder::kVcc), b.op(Op::fmul, d, factor), d));
+  result(b, i, b.select(b.mask(Builder::kVcc), ir::rounded_mul(b, d, factor), d));
   return {};
 }
 

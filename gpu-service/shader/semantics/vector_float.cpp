@@ -1,4 +1,5 @@
 // Float arithmetic per lane: add, multiply, fused multiply-add, minimum, maximum, rounding to integers.
+#include "gpu-service/shader/ir/rounding.hpp"
 #include "gpu-service/shader/semantics/families.hpp"
 #include "gpu-service/shader/semantics/float_shape.hpp"
 #include "gpu-service/shader/semantics/shorthand.hpp"
@@ -8,7 +9,7 @@ namespace {
 
 template <Type kType>
 Outcome fused(Builder& b, const Instruction& i) {
-  result(b, i, b.op(Op::ffma, source(b, i, 0, kType), source(b, i, 1, kType), source(b, i, 2, kType)));
+  result(b, i, ir::rounded_fma(b, source(b, i, 0, kType), source(b, i, 1, kType), source(b, i, 2, kType)));
   return {};
 }
 
@@ -16,50 +17,73 @@ Outcome fused(Builder& b, const Instruction& i) {
 template <Type kType>
 Outcome fused_accumulate(Builder& b, const Instruction& i) {
   if (i.op_select != 0) return refuse("op_sel of an accumulating instruction");
-  result(b, i, b.op(Op::ffma, source(b, i, 0, kType), source(b, i, 1, kType), b.vgpr(i.destination.index, kType)));
+  result(b, i, ir::rounded_fma(b, source(b, i, 0, kType), source(b, i, 1, kType), accumulator(b, i, kType)));
   return {};
 }
 
-// v_fmamk: source 0 * K + source 1, in the order LLVM prints them: source 0, K, source 1.
-template <Type kType, bool kFused>
+// Not fused: two roundings, and no denormals whatever MODE says.
+Value unfused(Builder& b, Value product, Value z) { return b.flush(ir::rounded_add(b, b.flush(product), b.flush(z))); }
+
 Outcome multiply_add(Builder& b, const Instruction& i) {
-  const Value x = source(b, i, 0, kType), y = source(b, i, 1, kType), z = source(b, i, 2, kType);
-  result(b, i, kFused ? b.op(Op::ffma, x, y, z) : b.op(Op::fadd, b.op(Op::fmul, x, y), z));
+  const Value x = b.flush(source(b, i, 0, Type::f32)), y = b.flush(source(b, i, 1, Type::f32));
+  result(b, i, unfused(b, ir::rounded_mul(b, x, y), source(b, i, 2, Type::f32)));
   return {};
 }
 
 Outcome multiply_accumulate(Builder& b, const Instruction& i) {
-  const Value product = b.op(Op::fmul, source(b, i, 0, Type::f32), source(b, i, 1, Type::f32));
-  result(b, i, b.op(Op::fadd, product, b.vgpr(i.destination.index, Type::f32)));
+  const Value x = b.flush(source(b, i, 0, Type::f32)), y = b.flush(source(b, i, 1, Type::f32));
+  result(b, i, unfused(b, ir::rounded_mul(b, x, y), accumulator(b, i, Type::f32)));
   return {};
 }
 
 Value either_zero(Builder& b, Value x, Value y) {
+  for (const Value v : {x, y}) {
+    uint64_t bits = 0;
+    if (b.is_constant(v, bits) && (bits & 0x7fffffff) == 0) return b.b1(true);
+  }
   const Value zero = b.constant(b.type(x), 0);
   return b.lor(b.compare(Op::feq, x, zero), b.compare(Op::feq, y, zero));
 }
 
 // Zero times anything is zero.
+Value legacy_product(Builder& b, Value x, Value y) {
+  return b.select(either_zero(b, x, y), b.f32(0), ir::rounded_mul(b, x, y));
+}
+
 Outcome multiply_legacy(Builder& b, const Instruction& i) {
-  const Value x = source(b, i, 0, Type::f32), y = source(b, i, 1, Type::f32);
-  result(b, i, b.select(either_zero(b, x, y), b.f32(0), b.op(Op::fmul, x, y)));
+  result(b, i, legacy_product(b, source(b, i, 0, Type::f32), source(b, i, 1, Type::f32)));
+  return {};
+}
+
+// Of the lighting model: the lowest number unless both factors can be used.
+Outcome multiply_lit(Builder& b, const Instruction& i) {
+  const Value x = source(b, i, 0, Type::f32), y = source(b, i, 1, Type::f32), z = source(b, i, 2, Type::f32);
+  const Value lowest = b.constant(Type::f32, 0xff7fffff);
+  // NaN compares false.
+  const Value usable = b.land(b.compare(Op::flt, lowest, y), b.compare(Op::flt, b.f32(0), z));
+  result(b, i, b.select(usable, legacy_product(b, x, y), lowest));
   return {};
 }
 
 template <bool kFused, bool kAccumulate>
 Outcome multiply_add_legacy(Builder& b, const Instruction& i) {
-  const Value x = source(b, i, 0, Type::f32), y = source(b, i, 1, Type::f32);
-  const Value z = kAccumulate ? b.vgpr(i.destination.index, Type::f32) : source(b, i, 2, Type::f32);
-  const Value whole = kFused ? b.op(Op::ffma, x, y, z) : b.op(Op::fadd, b.op(Op::fmul, x, y), z);
-  // 0 + z; drivers fold the sum to z, which differs for -0.
-  const Value without = b.select(b.compare(Op::feq, z, b.f32(0)), b.f32(0), z);
-  result(b, i, b.select(either_zero(b, x, y), without, whole));
+  Value x = source(b, i, 0, Type::f32), y = source(b, i, 1, Type::f32);
+  Value z = kAccumulate ? accumulator(b, i, Type::f32) : source(b, i, 2, Type::f32);
+  if (!kFused) {
+    result(b, i, unfused(b, legacy_product(b, b.flush(x), b.flush(y)), z));
+    return {};
+  }
+  // 0 + z; drivers fold the sum to z, which differs for -0. Rounding down the sum of +0 and -0 is -0.
+  const Value zero = b.constant(Type::f32, b.mode().round(Type::f32) == ir::Round::down ? 0x80000000 : 0);
+  const Value minus = b.compare(Op::ieq, b.as(Type::u32, z), b.u32(0x80000000));
+  const Value without = b.select(minus, zero, z);
+  result(b, i, b.select(either_zero(b, x, y), without, ir::rounded_fma(b, x, y, z)));
   return {};
 }
 
 template <Type kType>
 Outcome subtract_reversed(Builder& b, const Instruction& i) {
-  result(b, i, b.op(Op::fsub, source(b, i, 1, kType), source(b, i, 0, kType)));
+  result(b, i, ir::rounded_sub(b, source(b, i, 1, kType), source(b, i, 0, kType)));
   return {};
 }
 
@@ -96,9 +120,15 @@ Outcome median(Builder& b, const Instruction& i) {
 
 template <Type kType>
 void add_type(SemanticTable& t, std::initializer_list<Opcode> names) {
-  constexpr ir::Semantic kSemantics[] = {
-      binary<Op::fadd, kType>,  binary<Op::fmul, kType>, minimum<kType>,          maximum<kType>,          fused<kType>,
-      unary<Op::ftrunc, kType>, unary<Op::fceil, kType>, unary<Op::frint, kType>, unary<Op::ffloor, kType>};
+  constexpr ir::Semantic kSemantics[] = {made_of_two<ir::rounded_add, kType>,
+                                         made_of_two<ir::rounded_mul, kType>,
+                                         minimum<kType>,
+                                         maximum<kType>,
+                                         fused<kType>,
+                                         unary<Op::ftrunc, kType>,
+                                         unary<Op::fceil, kType>,
+                                         unary<Op::frint, kType>,
+                                         unary<Op::ffloor, kType>};
   size_t n = 0;
   for (Opcode name : names) set(t, name, kSemantics[n++]);
 }
@@ -112,21 +142,22 @@ void add_vector_float(SemanticTable& t) {
                           Opcode::v_trunc_f64, Opcode::v_ceil_f64, Opcode::v_rndne_f64, Opcode::v_floor_f64});
   add_type<Type::f16>(t, {Opcode::v_add_f16, Opcode::v_mul_f16, Opcode::v_min_f16, Opcode::v_max_f16, Opcode::v_fma_f16,
                           Opcode::v_trunc_f16, Opcode::v_ceil_f16, Opcode::v_rndne_f16, Opcode::v_floor_f16});
-  set(t, Opcode::v_sub_f32, binary<Op::fsub, Type::f32>);
-  set(t, Opcode::v_sub_f16, binary<Op::fsub, Type::f16>);
+  set(t, Opcode::v_sub_f32, made_of_two<ir::rounded_sub, Type::f32>);
+  set(t, Opcode::v_sub_f16, made_of_two<ir::rounded_sub, Type::f16>);
   set(t, Opcode::v_subrev_f32, subtract_reversed<Type::f32>);
   set(t, Opcode::v_subrev_f16, subtract_reversed<Type::f16>);
   set(t, Opcode::v_fmac_f32, fused_accumulate<Type::f32>);
   set(t, Opcode::v_fmac_f16, fused_accumulate<Type::f16>);
-  set(t, Opcode::v_fmaak_f32, multiply_add<Type::f32, true>);
-  set(t, Opcode::v_fmamk_f32, multiply_add<Type::f32, true>);
-  set(t, Opcode::v_fmaak_f16, multiply_add<Type::f16, true>);
-  set(t, Opcode::v_fmamk_f16, multiply_add<Type::f16, true>);
-  set(t, Opcode::v_mad_f32, multiply_add<Type::f32, false>);
-  set(t, Opcode::v_madak_f32, multiply_add<Type::f32, false>);
-  set(t, Opcode::v_madmk_f32, multiply_add<Type::f32, false>);
+  set(t, Opcode::v_fmaak_f32, fused<Type::f32>);
+  set(t, Opcode::v_fmamk_f32, fused<Type::f32>);
+  set(t, Opcode::v_fmaak_f16, fused<Type::f16>);
+  set(t, Opcode::v_fmamk_f16, fused<Type::f16>);
+  set(t, Opcode::v_mad_f32, multiply_add);
+  set(t, Opcode::v_madak_f32, multiply_add);
+  set(t, Opcode::v_madmk_f32, multiply_add);
   set(t, Opcode::v_mac_f32, multiply_accumulate);
   set(t, Opcode::v_mul_legacy_f32, multiply_legacy);
+  set(t, Opcode::v_mullit_f32, multiply_lit);
   set(t, Opcode::v_mad_legacy_f32, multiply_add_legacy<false, false>);
   set(t, Opcode::v_mac_legacy_f32, multiply_add_legacy<false, true>);
   set(t, Opcode::v_fma_legacy_f32, multiply_add_legacy<true, false>);

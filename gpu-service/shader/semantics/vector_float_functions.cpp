@@ -1,6 +1,7 @@
 // Roots, reciprocals, exponentials, sines, fractions, and taking floats apart.
 #include <numbers>
 
+#include "gpu-service/shader/ir/rounding.hpp"
 #include "gpu-service/shader/semantics/families.hpp"
 #include "gpu-service/shader/semantics/float_shape.hpp"
 #include "gpu-service/shader/semantics/shorthand.hpp"
@@ -14,7 +15,7 @@ Outcome fraction(Builder& b, const Instruction& i) {
   const FloatShape shape = shape_of(kType);
   const Value x = source(b, i, 0, kType);
   const Value below_one = b.constant(kType, shape.power_of_two(0) - 1);
-  const Value d = b.op(Op::fsub, x, b.op(Op::ffloor, x));
+  const Value d = ir::rounded_sub(b, x, b.op(Op::ffloor, x));
   result(b, i, b.select(b.compare(Op::flt, below_one, d), below_one, d));  // NaN, also of an infinity, stays
   return {};
 }
@@ -46,17 +47,11 @@ Outcome exponential(Builder& b, const Instruction& i) {
   return {};
 }
 
-// A denormal becomes the zero of its sign.
-Value flushed(Builder& b, Value v) {
-  const Value tiny = b.compare(Op::flt, b.op(Op::fabs, v), power_of_two(b, Type::f32, -126));
-  return b.select(tiny, b.as(Type::f32, b.land(b.as(Type::u32, v), b.u32(0x80000000))), v);
-}
-
 // The hardware's functions know no denormals, whatever the mode.
 template <Op kOp>
 Outcome of_flushed(Builder& b, const Instruction& i) {
-  const Value d = b.op(kOp, flushed(b, source(b, i, 0, Type::f32)));
-  result(b, i, kOp == Op::frcp ? flushed(b, d) : d);
+  const Value d = b.op(kOp, b.flush(source(b, i, 0, Type::f32)));
+  result(b, i, kOp == Op::frcp ? b.flush(d) : d);
   return {};
 }
 

@@ -24,8 +24,7 @@ Outcome move(Builder& b, const Instruction& i) {
 }
 
 Outcome add(Builder& b, const Instruction& i) {
-  const Value x = source(b, i, 0, kU32), d = b.add(x, source(b, i, 1, kU32));
-  result(b, i, i.clamp ? all_ones_if(b, b.compare(Op::ult, d, x), d) : d);
+  result(b, i, saturating_add(b, source(b, i, 0, kU32), source(b, i, 1, kU32), i.clamp));
   return {};
 }
 
@@ -37,20 +36,16 @@ Outcome subtract(Builder& b, const Instruction& i) {
   return {};
 }
 
-// The largest or smallest signed number, by the sign of x.
-Value saturated(Builder& b, Value x) { return b.lxor(b.ashr(x, b.u32(31)), b.u32(0x7fffffff)); }
-
 Outcome add_signed(Builder& b, const Instruction& i) {
-  const Value x = source(b, i, 0, kU32), y = source(b, i, 1, kU32), d = b.add(x, y);
-  const Value overflow = negative(b, b.land(b.lxor(x, d), b.lxor(y, d)));
-  result(b, i, i.clamp ? b.select(overflow, saturated(b, x), d) : d);
+  result(b, i, saturating_add_signed(b, source(b, i, 0, kU32), source(b, i, 1, kU32), i.clamp));
   return {};
 }
 
 Outcome subtract_signed(Builder& b, const Instruction& i) {
   const Value x = source(b, i, 0, kU32), y = source(b, i, 1, kU32), d = b.sub(x, y);
   const Value overflow = negative(b, b.land(b.lxor(x, y), b.lxor(x, d)));
-  result(b, i, i.clamp ? b.select(overflow, saturated(b, x), d) : d);
+  const Value edge = b.lxor(b.ashr(x, b.u32(31)), b.u32(0x7fffffff));
+  result(b, i, i.clamp ? b.select(overflow, edge, d) : d);
   return {};
 }
 
@@ -105,7 +100,7 @@ Outcome median(Builder& b, const Instruction& i) {
 }  // namespace
 
 void add_vector_integer(SemanticTable& t) {
-  set(t, Opcode::v_mov_b32, without_clamp<move>);
+  set(t, Opcode::v_mov_b32, move);
   set(t, Opcode::v_add_nc_u32, add);
   set(t, Opcode::v_sub_nc_u32, subtract<Order::straight>);
   set(t, Opcode::v_subrev_nc_u32, subtract<Order::reversed>);
@@ -117,29 +112,29 @@ void add_vector_integer(SemanticTable& t) {
   set(t, Opcode::v_add_co_ci_u32, add_carry_in);
   set(t, Opcode::v_sub_co_ci_u32, subtract_borrow_in<Order::straight>);
   set(t, Opcode::v_subrev_co_ci_u32, subtract_borrow_in<Order::reversed>);
-  set(t, Opcode::v_min_i32, without_clamp<binary<Op::smin, kU32>>);
-  set(t, Opcode::v_max_i32, without_clamp<binary<Op::smax, kU32>>);
-  set(t, Opcode::v_min_u32, without_clamp<binary<Op::umin, kU32>>);
-  set(t, Opcode::v_max_u32, without_clamp<binary<Op::umax, kU32>>);
-  set(t, Opcode::v_and_b32, without_clamp<binary<Op::iand, kU32>>);
-  set(t, Opcode::v_or_b32, without_clamp<binary<Op::ior, kU32>>);
-  set(t, Opcode::v_xor_b32, without_clamp<binary<Op::ixor, kU32>>);
-  set(t, Opcode::v_xnor_b32, without_clamp<not_xor>);
-  set(t, Opcode::v_not_b32, without_clamp<unary<Op::inot, kU32>>);
-  set(t, Opcode::v_add3_u32, without_clamp<chained<Op::iadd, Op::iadd, kU32>>);
-  set(t, Opcode::v_xad_u32, without_clamp<chained<Op::ixor, Op::iadd, kU32>>);
-  set(t, Opcode::v_xor3_b32, without_clamp<chained<Op::ixor, Op::ixor, kU32>>);
-  set(t, Opcode::v_or3_b32, without_clamp<chained<Op::ior, Op::ior, kU32>>);
-  set(t, Opcode::v_and_or_b32, without_clamp<chained<Op::iand, Op::ior, kU32>>);
-  set(t, Opcode::v_lshl_add_u32, without_clamp<chained<Op::shl, Op::iadd, kU32>>);
-  set(t, Opcode::v_lshl_or_b32, without_clamp<chained<Op::shl, Op::ior, kU32>>);
-  set(t, Opcode::v_add_lshl_u32, without_clamp<chained<Op::iadd, Op::shl, kU32>>);
-  set(t, Opcode::v_min3_i32, without_clamp<chained<Op::smin, Op::smin, kU32>>);
-  set(t, Opcode::v_max3_i32, without_clamp<chained<Op::smax, Op::smax, kU32>>);
-  set(t, Opcode::v_min3_u32, without_clamp<chained<Op::umin, Op::umin, kU32>>);
-  set(t, Opcode::v_max3_u32, without_clamp<chained<Op::umax, Op::umax, kU32>>);
-  set(t, Opcode::v_med3_i32, without_clamp<median<Op::smin, Op::smax>>);
-  set(t, Opcode::v_med3_u32, without_clamp<median<Op::umin, Op::umax>>);
+  set(t, Opcode::v_min_i32, binary<Op::smin, kU32>);
+  set(t, Opcode::v_max_i32, binary<Op::smax, kU32>);
+  set(t, Opcode::v_min_u32, binary<Op::umin, kU32>);
+  set(t, Opcode::v_max_u32, binary<Op::umax, kU32>);
+  set(t, Opcode::v_and_b32, binary<Op::iand, kU32>);
+  set(t, Opcode::v_or_b32, binary<Op::ior, kU32>);
+  set(t, Opcode::v_xor_b32, binary<Op::ixor, kU32>);
+  set(t, Opcode::v_xnor_b32, not_xor);
+  set(t, Opcode::v_not_b32, unary<Op::inot, kU32>);
+  set(t, Opcode::v_add3_u32, chained<Op::iadd, Op::iadd, kU32>);
+  set(t, Opcode::v_xad_u32, chained<Op::ixor, Op::iadd, kU32>);
+  set(t, Opcode::v_xor3_b32, chained<Op::ixor, Op::ixor, kU32>);
+  set(t, Opcode::v_or3_b32, chained<Op::ior, Op::ior, kU32>);
+  set(t, Opcode::v_and_or_b32, chained<Op::iand, Op::ior, kU32>);
+  set(t, Opcode::v_lshl_add_u32, chained<Op::shl, Op::iadd, kU32>);
+  set(t, Opcode::v_lshl_or_b32, chained<Op::shl, Op::ior, kU32>);
+  set(t, Opcode::v_add_lshl_u32, chained<Op::iadd, Op::shl, kU32>);
+  set(t, Opcode::v_min3_i32, chained<Op::smin, Op::smin, kU32>);
+  set(t, Opcode::v_max3_i32, chained<Op::smax, Op::smax, kU32>);
+  set(t, Opcode::v_min3_u32, chained<Op::umin, Op::umin, kU32>);
+  set(t, Opcode::v_max3_u32, chained<Op::umax, Op::umax, kU32>);
+  set(t, Opcode::v_med3_i32, median<Op::smin, Op::smax>);
+  set(t, Opcode::v_med3_u32, median<Op::umin, Op::umax>);
 }
 
 }  // namespace orrery::shader::semantics

@@ -13,20 +13,22 @@ Value wide(Builder& b, const Instruction& i, uint32_t n) {
   return kExtend == Extend::sign ? b.sext(Type::u32, v) : b.zext(Type::u32, v);
 }
 
-// Saturation, where the instruction has it, knows the exact sum.
-template <Extend kExtend>
+// Saturation knows the exact result. Of unsigned ones only a difference is negative.
+template <Extend kExtend, bool kDifference = false>
 void short_result(Builder& b, const Instruction& i, Value v) {
   if (i.clamp && kExtend == Extend::sign) {
     v = b.op(Op::smin, b.op(Op::smax, v, b.u32(0xffff8000)), b.u32(0x7fff));
+  } else if (i.clamp && kDifference) {
+    v = b.op(Op::smax, v, b.u32(0));
   } else if (i.clamp) {
-    v = b.op(Op::smin, b.op(Op::smax, v, b.u32(0)), b.u32(0xffff));
+    v = b.op(Op::umin, v, b.u32(0xffff));
   }
   result(b, i, b.truncate(Type::u16, v));
 }
 
 template <Op kOp, Extend kExtend>
 Outcome two(Builder& b, const Instruction& i) {
-  short_result<kExtend>(b, i, b.op(kOp, wide<kExtend>(b, i, 0), wide<kExtend>(b, i, 1)));
+  short_result<kExtend, kOp == Op::isub>(b, i, b.op(kOp, wide<kExtend>(b, i, 0), wide<kExtend>(b, i, 1)));
   return {};
 }
 
@@ -53,7 +55,6 @@ Outcome shift(Builder& b, const Instruction& i) {
 
 template <Extend kExtend>
 Outcome multiply_add(Builder& b, const Instruction& i) {
-  if (i.clamp) return refuse("integer clamp");
   const Value product = b.op(Op::imul, wide<kExtend>(b, i, 0), wide<kExtend>(b, i, 1));
   short_result<kExtend>(b, i, b.add(product, wide<kExtend>(b, i, 2)));
   return {};
@@ -62,7 +63,10 @@ Outcome multiply_add(Builder& b, const Instruction& i) {
 template <Extend kExtend>
 Outcome multiply_add_32(Builder& b, const Instruction& i) {
   const Value product = b.op(Op::imul, wide<kExtend>(b, i, 0), wide<kExtend>(b, i, 1));
-  result(b, i, b.add(product, source(b, i, 2, Type::u32)));
+  const Value addend = source(b, i, 2, Type::u32);
+  result(b, i,
+         kExtend == Extend::sign ? saturating_add_signed(b, product, addend, i.clamp)
+                                 : saturating_add(b, product, addend, i.clamp));
   return {};
 }
 
@@ -81,24 +85,24 @@ void add_vector_short(SemanticTable& t) {
   set(t, Opcode::v_add_nc_i16, two<Op::iadd, kSign>);
   set(t, Opcode::v_sub_nc_u16, two<Op::isub, kZero>);
   set(t, Opcode::v_sub_nc_i16, two<Op::isub, kSign>);
-  set(t, Opcode::v_mul_lo_u16, without_clamp<two<Op::imul, kZero>>);
-  set(t, Opcode::v_min_u16, without_clamp<two<Op::umin, kZero>>);
-  set(t, Opcode::v_max_u16, without_clamp<two<Op::umax, kZero>>);
-  set(t, Opcode::v_min_i16, without_clamp<two<Op::smin, kSign>>);
-  set(t, Opcode::v_max_i16, without_clamp<two<Op::smax, kSign>>);
-  set(t, Opcode::v_min3_u16, without_clamp<three<Op::umin, kZero>>);
-  set(t, Opcode::v_max3_u16, without_clamp<three<Op::umax, kZero>>);
-  set(t, Opcode::v_min3_i16, without_clamp<three<Op::smin, kSign>>);
-  set(t, Opcode::v_max3_i16, without_clamp<three<Op::smax, kSign>>);
-  set(t, Opcode::v_med3_u16, without_clamp<median<Op::umin, Op::umax, kZero>>);
-  set(t, Opcode::v_med3_i16, without_clamp<median<Op::smin, Op::smax, kSign>>);
-  set(t, Opcode::v_lshlrev_b16, without_clamp<shift<Op::shl, kZero>>);
-  set(t, Opcode::v_lshrrev_b16, without_clamp<shift<Op::lshr, kZero>>);
-  set(t, Opcode::v_ashrrev_i16, without_clamp<shift<Op::ashr, kSign>>);
+  set(t, Opcode::v_mul_lo_u16, two<Op::imul, kZero>);
+  set(t, Opcode::v_min_u16, two<Op::umin, kZero>);
+  set(t, Opcode::v_max_u16, two<Op::umax, kZero>);
+  set(t, Opcode::v_min_i16, two<Op::smin, kSign>);
+  set(t, Opcode::v_max_i16, two<Op::smax, kSign>);
+  set(t, Opcode::v_min3_u16, three<Op::umin, kZero>);
+  set(t, Opcode::v_max3_u16, three<Op::umax, kZero>);
+  set(t, Opcode::v_min3_i16, three<Op::smin, kSign>);
+  set(t, Opcode::v_max3_i16, three<Op::smax, kSign>);
+  set(t, Opcode::v_med3_u16, median<Op::umin, Op::umax, kZero>);
+  set(t, Opcode::v_med3_i16, median<Op::smin, Op::smax, kSign>);
+  set(t, Opcode::v_lshlrev_b16, shift<Op::shl, kZero>);
+  set(t, Opcode::v_lshrrev_b16, shift<Op::lshr, kZero>);
+  set(t, Opcode::v_ashrrev_i16, shift<Op::ashr, kSign>);
   set(t, Opcode::v_mad_u16, multiply_add<kZero>);
   set(t, Opcode::v_mad_i16, multiply_add<kSign>);
-  set(t, Opcode::v_mad_u32_u16, without_clamp<multiply_add_32<kZero>>);
-  set(t, Opcode::v_mad_i32_i16, without_clamp<multiply_add_32<kSign>>);
+  set(t, Opcode::v_mad_u32_u16, multiply_add_32<kZero>);
+  set(t, Opcode::v_mad_i32_i16, multiply_add_32<kSign>);
   set(t, Opcode::v_pack_b32_f16, pack);
 }
 

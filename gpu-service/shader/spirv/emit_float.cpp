@@ -77,6 +77,18 @@ bool Emitter::emit_float(uint32_t inst, const ir::Inst& i) {
       code(op, {type, exact(define(inst, slot)), id(args[0], slot), id(args[1], slot)});
     return true;
   }
+  if (i.type == Type::f16 && (i.op == Op::fneg || i.op == Op::fabs)) {
+    // Drivers compute these in floats, which makes signaling NaNs quiet.
+    const Id bits = module_.type(Type::u16);
+    const bool negates = i.op == Op::fneg;
+    const Id mask = module_.constant(Type::u16, negates ? 0x8000 : 0x7fff);
+    for (uint32_t slot = 0; slot < count; ++slot) {
+      const Id raw = value(spv::OpBitcast, bits, {id(args[0], slot)});
+      const Id changed = value(negates ? spv::OpBitwiseXor : spv::OpBitwiseAnd, bits, {raw, mask});
+      code(spv::OpBitcast, {type, define(inst, slot), changed});
+    }
+    return true;
+  }
   if (const uint32_t ext = extended_of(i.op)) {
     for (uint32_t slot = 0; slot < count; ++slot) {
       const Id result = define(inst, slot);
@@ -130,9 +142,31 @@ bool Emitter::emit_float(uint32_t inst, const ir::Inst& i) {
                                               : i.type == Type::f32 ? 0x3f800000u
                                                                     : 0x3ff0000000000000u);
       for (uint32_t slot = 0; slot < count; ++slot) {
+        if (!o_.host.orders_zeros || i.type != Type::f32) {
+          // NaN and -0 compare false.
+          const Id above = value(spv::OpFOrdLessThan, bool_type(), {zero, id(args[0], slot)});
+          const Id below = value(spv::OpFOrdLessThan, bool_type(), {id(args[0], slot), one});
+          const Id cut = value(spv::OpSelect, type, {below, id(args[0], slot), one});
+          code(spv::OpSelect, {type, define(inst, slot), above, cut, zero});
+          continue;
+        }
         // max with the number wins over NaN, so NaN becomes 0.
         const Id low = extended(GLSLstd450NMax, type, {id(args[0], slot), zero});
         code(spv::OpExtInst, {type, define(inst, slot), module_.glsl(), GLSLstd450NMin, low, one});
+      }
+      return true;
+    }
+    case Op::fflush: {
+      const Type integer = i.type == Type::f16 ? Type::u16 : i.type == Type::f32 ? Type::u32 : Type::u64;
+      const Id bits = module_.type(integer);
+      const uint64_t exponent = i.type == Type::f16 ? 0x7c00u : i.type == Type::f32 ? 0x7f800000u : 0x7ff0000000000000u;
+      const uint64_t sign = 1ull << (ir::bits_of(i.type) - 1);
+      for (uint32_t slot = 0; slot < count; ++slot) {
+        const Id raw = value(spv::OpBitcast, bits, {id(args[0], slot)});
+        const Id field = value(spv::OpBitwiseAnd, bits, {raw, module_.constant(integer, exponent)});
+        const Id tiny = value(spv::OpIEqual, bool_type(), {field, module_.constant(integer, 0)});
+        const Id zero = value(spv::OpBitwiseAnd, bits, {raw, module_.constant(integer, sign)});
+        code(spv::OpBitcast, {type, define(inst, slot), value(spv::OpSelect, bits, {tiny, zero, raw})});
       }
       return true;
     }

@@ -25,6 +25,9 @@ TEST_F(Opened, a_device_opens_and_says_what_it_is) {
 TEST_F(Opened, lavapipe_of_mesa_22_does_not_fuse_and_cuts_loops_off) {
   if (device->facts().driver.find("Mesa 22.3") == std::string::npos) GTEST_SKIP() << device->facts().driver;
   EXPECT_FALSE(device->facts().fuses_fma);
+  EXPECT_TRUE(device->facts().keeps_denormals);
+  EXPECT_TRUE(device->facts().rounds_halves);
+  EXPECT_TRUE(device->facts().rounds_doubles);
   EXPECT_NEAR(device->facts().loop_limit, 65535, 2) << "loops are cut off";
   EXPECT_EQ(device->facts().max_subgroup_size, 8u);
   EXPECT_NE(device->facts().import_alignment, 0u);

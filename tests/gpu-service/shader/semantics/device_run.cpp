@@ -118,6 +118,7 @@ std::expected<Module, std::string> translate_all(std::span<const Instruction> in
     if (semantic == nullptr) return std::unexpected(name + ": no semantics");
     writer.set_up();
     if (auto done = semantic(b, instructions[n]); !done) return std::unexpected(name + ": " + done.error());
+    if (std::string reason = b.take_refusal(); !reason.empty()) return std::unexpected(name + ": " + reason);
     writer.store(n);
   }
   b.end_block();
@@ -159,15 +160,17 @@ WaveState get(const WaveState& before, const uint32_t* words) {
 }  // namespace
 
 DeviceRun run_on_device(const vulkan::Device& device, std::span<const Instruction> instructions,
-                        std::span<const WaveState> states, uint32_t subgroup) {
+                        std::span<const WaveState> states, uint32_t subgroup, uint32_t mode) {
   DeviceRun run;
   const uint32_t lanes = states[0].lanes;
   TranslateOptions options;
   options.layout = {.wave = lanes, .subgroup = subgroup, .k = lanes / subgroup};
   options.group_size = {lanes, 1, 1};
   options.rsrc2 = (16u << 1) | (1u << 7);
-  options.rsrc1 = 0xf0u << 12 | 1u << 21;  // denormals kept, DX10 clamp
+  // 16 VGPRs.
+  options.rsrc1 = (lanes == 32 ? 1u : 3u) | (mode & 0xff) << 12 | (mode >> 8 & 1) << 21 | (mode >> 9 & 1) << 23;
   options.host.fuses_fma = device.facts().fuses_fma;
+  options.host.orders_zeros = device.facts().orders_zeros;
   options.host.float16 = device.facts().float16;
   options.host.float64 = device.facts().float64;
   auto module = translate_all(instructions, options);

@@ -15,8 +15,12 @@ struct DeviceRun {
   std::string error;                          // refusals, validation, the device
 };
 
-// Every instruction starts from every state. `subgroup`: of the host; the wave's lanes are spread accordingly.
+// Denormals kept, to nearest even, DX10 clamp.
+inline constexpr uint32_t kUsualMode = 0x1f0;
+
+// Every instruction starts from every state, with MODE as given. `subgroup`: of the host; the wave's lanes are spread
+// accordingly.
 DeviceRun run_on_device(const vulkan::Device& device, std::span<const Instruction> instructions,
-                        std::span<const WaveState> states, uint32_t subgroup);
+                        std::span<const WaveState> states, uint32_t subgroup, uint32_t mode = kUsualMode);
 
 }  // namespace orrery::shader::semantics::test

@@ -27,7 +27,13 @@ uint64_t any_float(std::mt19937& random, uint32_t exponent, uint32_t mantissa) {
   const uint64_t sign = static_cast<uint64_t>(random() & 1) << (exponent + mantissa);
   const uint64_t largest = (1ull << exponent) - 1, bias = largest >> 1;
   const uint64_t fraction = ((uint64_t{random()} << 32) | random()) & ((1ull << mantissa) - 1);
-  switch (pick(random, 12)) {
+  switch (pick(random, 14)) {
+    case 12:
+      return sign | fraction;  // denormal
+    case 13:
+      // Signaling NaN, or the numbers around the smallest normal one.
+      return pick(random, 2) == 0 ? sign | largest << mantissa | (fraction >> 1 | 1)
+                                  : sign | ((1ull << mantissa) - 1 + pick(random, 3));
     case 0:
       return sign;
     case 1:
