@@ -7,20 +7,21 @@
 namespace orrery::dispatch {
 namespace {
 
-constexpr uint64_t kLevel1Entries = 1ull << (shader::kAddressBits - shader::kLevel1Shift);
 constexpr uint64_t kLevel2Entries = 1ull << (shader::kLevel1Shift - shader::kPageBits);
 constexpr uint64_t kTableBytes = kLevel2Entries * sizeof(shader::PageEntry);
 constexpr uint32_t kTablesPerChunk = 64;
+using shader::kLevel1Entries;
 constexpr uint64_t kPage = 1ull << shader::kPageBits;
 
 }  // namespace
 
 Result<DevicePageTable> DevicePageTable::create(const vulkan::Device& device) {
   DevicePageTable table(device);
-  auto level1 = vulkan::Buffer::create(device, {kLevel1Entries * 8}, vulkan::BufferPlace::upload, "page table level 1");
+  constexpr uint64_t kBytes = kLevel1Entries * 8 + sizeof(shader::PageTableWindow);
+  auto level1 = vulkan::Buffer::create(device, {kBytes}, vulkan::BufferPlace::upload, "page table level 1");
   if (!level1) return std::unexpected(std::move(level1.error()));
   table.level1_ = std::move(*level1);
-  std::memset(table.level1_.mapped().data(), 0, kLevel1Entries * 8);
+  std::memset(table.level1_.mapped().data(), 0, kBytes);
   return table;
 }
 
@@ -85,7 +86,20 @@ Result<void> DevicePageTable::update(std::span<const PageRun> runs, const ArenaB
   for (const Shown& shown : gone) ORRERY_TRY(write(shown, false));
   for (const Shown& shown : come) ORRERY_TRY(write(shown, true));
   shown_ = std::move(wanted);
+  shader::PageTableWindow window{};
+  for (const Shown& shown : shown_) {
+    if (shown.pages * kPage <= window.size) continue;
+    const uint64_t begin = shown.first_page * kPage;
+    window = {begin, shown.pages * kPage, shown.device_address - begin};
+  }
+  std::memcpy(level1_.mapped().data() + kLevel1Entries * 8, &window, sizeof(window));
   return {};
+}
+
+shader::PageTableWindow DevicePageTable::window() const {
+  shader::PageTableWindow window{};
+  std::memcpy(&window, level1_.mapped().data() + kLevel1Entries * 8, sizeof(window));
+  return window;
 }
 
 shader::PageEntry DevicePageTable::entry(GuestAddress address) const {

@@ -8,6 +8,7 @@
 
 #include "gpu-service/dispatch/arena_buffers.hpp"
 #include "gpu-service/dispatch/page_runs.hpp"
+#include "gpu-service/shader/page_table_window.hpp"
 #include "gpu-service/shader/translate.hpp"
 #include "gpu-service/vulkan/buffer.hpp"
 #include "shared/error.hpp"
@@ -24,6 +25,7 @@ class DevicePageTable {
   DeviceAddress level1() const { return level1_.address(); }
   // What the device would find, for tests and reports.
   shader::PageEntry entry(GuestAddress address) const;
+  shader::PageTableWindow window() const;
   size_t tables() const { return tables_.size(); }
 
  private:

@@ -171,6 +171,6 @@ std::expected<Module, std::vector<ShaderRefusal>> translate(const Program& progr
   return module;
 }
 
-uint64_t translator_version() { return 1; }
+uint64_t translator_version() { return 2; }
 
 }  // namespace orrery::shader

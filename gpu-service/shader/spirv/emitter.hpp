@@ -79,6 +79,7 @@ class Emitter {
   void count_round();
   void report_rounds();
   void report_escapes();
+  Id window(uint32_t which);       // a private variable: 0 begin, 1 size, 2 delta of PageTableWindow
   Id escape_note(uint32_t which);  // a private variable: 0 count, 1 where, 2 and 3 the address
   void emit_inst(uint32_t inst);
   bool emit_arithmetic(uint32_t inst, const ir::Inst& i);
@@ -184,6 +185,7 @@ class Emitter {
   bool uses_page_table_ = false, uses_scratch_ = false;
   std::vector<BoundBuffer> bound_;
   std::array<Id, 4> escape_notes_{};
+  std::array<Id, 3> windows_{};
   Id loop_rounds_ = 0;  // counts an invocation's loop rounds, on drivers that cut loops off
   uint32_t waves_ = 1, threads_ = 1, lds_dwords_ = 0;
 };

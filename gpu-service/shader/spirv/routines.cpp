@@ -33,10 +33,23 @@ class RoutineWriter {
   void escape();
   void report();
   void locate(bool write);
+  Id walk(bool write);
   void locate_atomic();
   void load(uint32_t components, uint32_t component_bytes);
   void store(uint32_t components, uint32_t component_bytes);
+  Emitter::Results load_any(Id first, uint32_t components, uint32_t component_bytes);
+  void store_any(Id first, uint32_t components, uint32_t component_bytes);
+  // An access that most are, on hosts where a branch is cheaper than the general code.
+  Id is_natural(Id at, uint32_t components);
+  Emitter::Results load_natural(Id at, uint32_t components);
+  void store_natural(Id at, uint32_t components);
   void store_small(Id at, uint32_t bits, Id v);
+  void store_if(Id condition, Id at, uint32_t bits, Id v) {
+    e.conditional(condition, 0, 0, [&]() -> Emitter::Results {
+      store_small(at, bits, v);
+      return {};
+    });
+  }
   Id absent(Id address) { return e.value(spv::OpIEqual, e.bool_type(), {address, m.u64(0)}); }
   void escape_if(Id condition) {
     e.conditional(condition, 0, 0, [&]() -> Emitter::Results {
@@ -166,9 +179,19 @@ void RoutineWriter::report() {
   e.code(spv::OpReturn, {});
 }
 
-// The walk alone: what is absent is 0, and the caller reports it.
+// The walk alone: what is absent is 0, and the caller reports it. Most addresses lie in the window; a CPU device is
+// better off without one more branch.
 void RoutineWriter::locate(bool write) {
   begin(u64(), {u64()});
+  if (e.o_.host.lockstep_subgroups) return e.code(spv::OpReturnValue, {walk(write)});
+  auto window = [&](uint32_t which) { return e.value(spv::OpLoad, u64(), {e.window(which)}); };
+  const Id offset = e.value(spv::OpISub, u64(), {p[0], window(0)});
+  const Id outside = e.value(spv::OpUGreaterThanEqual, e.bool_type(), {offset, window(1)});
+  const Id walked = e.conditional(outside, u64(), 1, [&]() -> Emitter::Results { return {walk(write)}; })[0];
+  e.code(spv::OpReturnValue, {e.select(u64(), outside, walked, e.value(spv::OpIAdd, u64(), {p[0], window(2)}))});
+}
+
+Id RoutineWriter::walk(bool write) {
   const Id table = e.push_here(Emitter::kPageTable);
   const Id high = e.value(spv::OpShiftRightLogical, u64(), {p[0], m.u32(kAddressBits)});
   const Id low = e.value(spv::OpIEqual, e.bool_type(), {high, m.u64(0)});
@@ -187,7 +210,45 @@ void RoutineWriter::locate(bool write) {
   })[0];
   const Id within = e.value(spv::OpBitwiseAnd, u64(), {p[0], m.u64((1u << kPageBits) - 1)});
   const Id sum = e.value(spv::OpIAdd, u64(), {found, within});
-  e.code(spv::OpReturnValue, {e.select(u64(), present(found), sum, m.u64(0))});
+  return e.select(u64(), present(found), sum, m.u64(0));
+}
+
+// Present and a multiple of its own size (of a dword's, when that is no power of two), which keeps it in its page.
+Id RoutineWriter::is_natural(Id at, uint32_t components) {
+  const uint32_t bytes = components == 3 ? 4 : 4 * components;
+  Id natural =
+      e.value(spv::OpIEqual, e.bool_type(), {e.binary(spv::OpBitwiseAnd, narrow(p[0]), m.u32(bytes - 1)), m.u32(0)});
+  if (components == 3) {
+    const Id in_page = e.binary(spv::OpBitwiseAnd, narrow(p[0]), m.u32((1u << kPageBits) - 1));
+    const Id fits = e.value(spv::OpULessThanEqual, e.bool_type(), {in_page, m.u32((1u << kPageBits) - 12)});
+    natural = e.value(spv::OpLogicalAnd, e.bool_type(), {natural, fits});
+  }
+  return e.value(spv::OpLogicalAnd, e.bool_type(), {natural, present(at)});
+}
+
+Emitter::Results RoutineWriter::load_natural(Id at, uint32_t components) {
+  Emitter::Results parts{};
+  if (components == 1 || components == 3) {
+    for (uint32_t n = 0; n < components; ++n) parts[n] = e.load_device(add64(at, 4 * n), Type::u32, e.fresh_loads_);
+    return parts;
+  }
+  const Id type = m.vector(u32(), components);
+  const uint32_t access =
+      spv::MemoryAccessAlignedMask | (e.fresh_loads_ ? static_cast<uint32_t>(spv::MemoryAccessVolatileMask) : 0u);
+  const Id whole = e.value(spv::OpLoad, type, {e.device_pointer(at, type), access, 4 * components});
+  for (uint32_t n = 0; n < components; ++n) parts[n] = e.value(spv::OpCompositeExtract, u32(), {whole, n});
+  return parts;
+}
+
+void RoutineWriter::store_natural(Id at, uint32_t components) {
+  if (components == 1 || components == 3) {
+    for (uint32_t n = 0; n < components; ++n) e.store_device(add64(at, 4 * n), Type::u32, p[2 + n]);
+    return;
+  }
+  const Id type = m.vector(u32(), components), whole = m.new_id();
+  put(*e.code_, spv::OpCompositeConstruct, {type, whole}, {p.data() + 2, components});
+  e.code(spv::OpStore,
+         {e.device_pointer(at, type), whole, static_cast<uint32_t>(spv::MemoryAccessAlignedMask), 4 * components});
 }
 
 void RoutineWriter::locate_atomic() {
@@ -213,10 +274,29 @@ void RoutineWriter::store_small(Id at, uint32_t bits, Id v) {
 void RoutineWriter::load(uint32_t components, uint32_t component_bytes) {
   const Id type = components == 1 ? u32() : m.vector(u32(), components);
   begin(type, {u64(), u32()});
+  const Id first = call(Routine::locate_read, u64(), {p[0]});
+  Emitter::Results parts{};
+  if (component_bytes < 4 || e.o_.host.lockstep_subgroups) {
+    parts = load_any(first, components, component_bytes);
+  } else {
+    const Id natural = is_natural(first, components);
+    const auto direct = e.conditional(natural, u32(), components, [&] { return load_natural(first, components); });
+    const Id other = e.value(spv::OpLogicalNot, e.bool_type(), {natural});
+    parts = e.conditional(other, u32(), components, [&] { return load_any(first, components, component_bytes); });
+    for (uint32_t n = 0; n < components; ++n) parts[n] = e.select(u32(), natural, direct[n], parts[n]);
+  }
+  Id result = parts[0];
+  if (components > 1) {
+    result = m.new_id();
+    put(*e.code_, spv::OpCompositeConstruct, {type, result}, {parts.data(), components});
+  }
+  e.code(spv::OpReturnValue, {result});
+}
+
+Emitter::Results RoutineWriter::load_any(Id first, uint32_t components, uint32_t component_bytes) {
   const Id boolean = e.bool_type();
   const Id odd = e.binary(spv::OpBitwiseAnd, narrow(p[0]), m.u32(3));
   const Id in_page = e.binary(spv::OpBitwiseAnd, narrow(p[0]), m.u32(((1u << kPageBits) - 1) & ~3u));
-  const Id first = call(Routine::locate_read, u64(), {p[0]});
   // The dword behind the last one asked for, where the bytes reach into it; single bytes never do.
   const Id spills =
       component_bytes == 1 ? 0 : e.value(spv::OpUGreaterThan, boolean, {odd, m.u32(component_bytes == 2 ? 2 : 0)});
@@ -268,12 +348,7 @@ void RoutineWriter::load(uint32_t components, uint32_t component_bytes) {
     parts[n] = e.select(u32(), whole, dwords[n], e.binary(spv::OpBitwiseOr, low, high));
     if (component_bytes == 2) parts[n] = e.binary(spv::OpBitwiseAnd, parts[n], m.u32(0xffff));
   }
-  Id result = parts[0];
-  if (components > 1) {
-    result = m.new_id();
-    put(*e.code_, spv::OpCompositeConstruct, {type, result}, {parts.data(), components});
-  }
-  e.code(spv::OpReturnValue, {result});
+  return parts;
 }
 
 // Like load: the dwords that the bytes touch are stored whole where they are covered whole, the odd ends of an odd
@@ -293,20 +368,31 @@ void RoutineWriter::store(uint32_t components, uint32_t component_bytes) {
       begin(m.void_type(), {u64(), u32(), u32(), u32(), u32(), u32()});
       break;
   }
-  const Id boolean = e.bool_type();
   const Id first = call(Routine::locate_write, u64(), {p[0]});
-  auto store_if = [&](Id condition, Id at, uint32_t bits, Id v) {
-    e.conditional(condition, 0, 0, [&]() -> Emitter::Results {
-      store_small(at, bits, v);
-      return {};
-    });
-  };
   if (component_bytes == 1) {
     store_if(present(first), first, 8, p[2]);
     escape_if(absent(first));
     e.code(spv::OpReturn, {});
     return;
   }
+  if (component_bytes == 2 || e.o_.host.lockstep_subgroups) {
+    store_any(first, components, component_bytes);
+  } else {
+    const Id natural = is_natural(first, components);
+    e.conditional(natural, 0, 0, [&]() -> Emitter::Results {
+      store_natural(first, components);
+      return {};
+    });
+    e.conditional(e.value(spv::OpLogicalNot, e.bool_type(), {natural}), 0, 0, [&]() -> Emitter::Results {
+      store_any(first, components, component_bytes);
+      return {};
+    });
+  }
+  e.code(spv::OpReturn, {});
+}
+
+void RoutineWriter::store_any(Id first, uint32_t components, uint32_t component_bytes) {
+  const Id boolean = e.bool_type();
   const uint32_t bytes = components * component_bytes;
   constexpr uint32_t kPage = 1u << kPageBits;
   const Id odd = e.binary(spv::OpBitwiseAnd, narrow(p[0]), m.u32(3));
@@ -337,7 +423,6 @@ void RoutineWriter::store(uint32_t components, uint32_t component_bytes) {
     const Id other = place(m.u32(1));
     store_if(both(present(other), odd_bit), other, 8, shifted(p[2], m.u32(8)));
     escape_if(e.value(spv::OpLogicalOr, boolean, {absent(first), absent(other)}));
-    e.code(spv::OpReturn, {});
     return;
   }
   const Id whole = equal(odd, 0);
@@ -379,7 +464,6 @@ void RoutineWriter::store(uint32_t components, uint32_t component_bytes) {
            shifted(tail, e.binary(spv::OpShiftLeftLogical, skip, m.u32(3))));
   const Id behind_gone = both(e.value(spv::OpLogicalNot, boolean, {whole}), absent(behind));
   escape_if(e.value(spv::OpLogicalOr, boolean, {missed, behind_gone}));
-  e.code(spv::OpReturn, {});
 }
 
 // One rounding out of two. f32 and f16: the product is exact in the next wider type; the sum is rounded to odd there

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "gpu-service/dispatch/batch_ring.hpp"
-#include "gpu-service/shader/translate.hpp"
+#include "gpu-service/shader/page_table_window.hpp"
 #include "gpu-service/vulkan/device.hpp"
 #include "tests/bench/kernels/guest_region.hpp"
 
@@ -47,12 +47,13 @@ DeviceBlock::~DeviceBlock() {
 
 Result<void> DeviceBlock::make_page_table() {
   using vulkan::Buffer, vulkan::BufferPlace;
-  constexpr uint64_t kLevel1 = 1ull << (shader::kAddressBits - shader::kLevel1Shift);
+  constexpr uint64_t kLevel1 = shader::kLevel1Entries;
   constexpr uint64_t kLevel2 = 1ull << (shader::kLevel1Shift - shader::kPageBits);
   const uint64_t pages = work_.size().value >> shader::kPageBits;
   const uint64_t tables = (pages + kLevel2 - 1) / kLevel2;
   // As the service places them (gpu-service/dispatch/device_page_table.cpp).
-  ORRERY_TRY(put(level1_, Buffer::create(device_, {kLevel1 * 8}, BufferPlace::upload, "page table level 1")));
+  ORRERY_TRY(put(level1_, Buffer::create(device_, {kLevel1 * 8 + sizeof(shader::PageTableWindow)}, BufferPlace::upload,
+                                         "page table level 1")));
   ORRERY_TRY(put(level2_, Buffer::create(device_, {tables * kLevel2 * sizeof(shader::PageEntry)}, BufferPlace::upload,
                                          "page table level 2")));
   std::vector<uint64_t> first(kLevel1);
@@ -66,6 +67,9 @@ Result<void> DeviceBlock::make_page_table() {
     second[i] = {address, address};
   }
   std::memcpy(level1_.mapped().data(), first.data(), first.size() * 8);
+  const shader::PageTableWindow window{GuestRegion::kAddress, pages << shader::kPageBits,
+                                       work_.address().value - GuestRegion::kAddress};
+  std::memcpy(level1_.mapped().data() + kLevel1 * 8, &window, sizeof(window));
   std::memcpy(level2_.mapped().data(), second.data(), second.size() * sizeof(shader::PageEntry));
   return {};
 }

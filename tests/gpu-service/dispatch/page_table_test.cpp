@@ -78,9 +78,17 @@ TEST_P(PageTables, show_exactly_the_whole_pages_of_every_map_in_a_row) {
       ASSERT_EQ(entry.read, device_address) << "round " << round << " page " << std::hex << page;
       ASSERT_EQ(entry.write, device_address);
     }
+    // The window is there when any page is, and says the same as the pages in it.
+    const auto window = table->window();
+    EXPECT_EQ(window.size != 0, table->tables() != 0);
+    for (uint64_t at = window.begin; at < window.begin + window.size; at += kGuestPage) {
+      ASSERT_EQ(table->entry({at}).read, at + window.delta);
+      ASSERT_EQ(table->entry({at}).write, at + window.delta);
+    }
     before = now;
   }
   ASSERT_TRUE(table->update({}, arena));
+  EXPECT_EQ(table->window().size, 0u);
   EXPECT_EQ(table->tables(), 0u);
 }
 

@@ -10,6 +10,7 @@
 #include "gpu-service/dispatch/buffer_descriptor.hpp"
 #include "gpu-service/dispatch/lane_choice.hpp"
 #include "gpu-service/shader/interpret/interpreter.hpp"
+#include "gpu-service/shader/page_table_window.hpp"
 #include "gpu-service/vulkan/compute_pipeline.hpp"
 #include "gpu-service/vulkan/device.hpp"
 #include "gpu-service/vulkan/single_run.hpp"
@@ -132,7 +133,7 @@ std::string text_of(const std::vector<ShaderRefusal>& refusals) {
 class DeviceMemory {
  public:
   explicit DeviceMemory(std::span<const uint32_t> memory)
-      : level1_(make(32768 * 8)),
+      : level1_(make(kLevel1Entries * 8 + sizeof(PageTableWindow))),
         level2_(make(2048 * sizeof(PageEntry))),
         guest_(make(memory.size() * 4)),
         info_(make(4096)) {
