@@ -47,7 +47,10 @@ Result<std::vector<ComputeProgram>> corpus_program(fs::path facts) {
   facts.replace_extension(".json");
   auto text = read_file(facts);
   if (!text) return std::unexpected(std::move(text.error()));
-  auto code = read_file(fs::path(facts).replace_extension(".bin"));
+  // The image where there is one: a kernel may call functions that lie behind it.
+  auto code = read_file(fs::path(facts).replace_extension(".image"));
+  const bool whole = code.has_value();
+  if (!whole) code = read_file(fs::path(facts).replace_extension(".bin"));
   if (!code) return std::unexpected(std::move(code.error()));
   ComputeProgram program;
   try {
@@ -59,13 +62,17 @@ Result<std::vector<ComputeProgram>> corpus_program(fs::path facts) {
     program.rsrc2 = json.at("rsrc2");
     program.private_bytes = json.at("private");
     program.group = json.at("group_size");
+    if (whole) program.offset = json.at("entry");
   } catch (const nlohmann::json::exception& error) {
     return fail(ExitCode::file_malformed, "{}: {}", facts.string(), error.what());
   }
   if (program.wave != 32 && program.wave != 64) {
     return fail(ExitCode::file_malformed, "{}: a wave of {}", facts.string(), program.wave);
   }
-  program.words = words_of(*code);
+  if (program.offset >= code->size()) {
+    return fail(ExitCode::file_malformed, "{}: the entry lies outside the image", facts.string());
+  }
+  program.words = words_of(Bytes(*code).subspan(program.offset));
   return std::vector{std::move(program)};
 }
 

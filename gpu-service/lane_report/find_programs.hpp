@@ -8,9 +8,9 @@
 
 namespace orrery::lane_report {
 
-// A code object (.co, or any AMDGPU ELF), a program of the shader corpus (NAME.json beside NAME.bin; NAME.bin alone
-// says the same), or a title's executable. Errors: file_missing, file_malformed; a file without a compute program is
-// malformed.
+// A code object (.co, or any AMDGPU ELF), a program of the shader corpus (NAME.json beside NAME.bin and NAME.image;
+// NAME.bin alone says the same), or a title's executable. Errors: file_missing, file_malformed; a file without a
+// compute program is malformed.
 Result<std::vector<ComputeProgram>> programs_in(const std::filesystem::path& file);
 
 struct FoundFile {

@@ -51,8 +51,8 @@ std::optional<std::vector<std::byte>> read_file(const std::string& path, const D
   if (!fd) return std::nullopt;
   struct stat status{};
   FileHeader header;
-  if (fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode) || read(fd.get(), &header, sizeof(header)) != sizeof(header) ||
-      header.magic != kMagic || header.size > kMostBytes ||
+  if (fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+      read(fd.get(), &header, sizeof(header)) != sizeof(header) || header.magic != kMagic || header.size > kMostBytes ||
       header.size != static_cast<uint64_t>(status.st_size) - sizeof(header)) {
     log::warn("pipeline cache {} is cut off or damaged; it is ignored", path);
     return std::nullopt;
