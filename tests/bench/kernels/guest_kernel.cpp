@@ -153,7 +153,7 @@ Result<std::unique_ptr<DeviceKernel>> translate_kernel(const vulkan::Device& dev
   out->page_table = module->uses_page_table;
   std::vector<DeviceKernel::Range> ranges;
   for (const Bound& b : bound) ranges.push_back(b.range);
-  ORRERY_TRY(out->compile(module->spirv, module->layout.subgroup, ranges, "guest kernel"));
+  ORRERY_TRY(out->compile(module->spirv, module->layout.required_subgroup(), ranges, "guest kernel"));
   return out;
 }
 

@@ -18,13 +18,23 @@ using Kernels = std::vector<std::unique_ptr<DeviceKernel>>;
 
 // The service's choice first.
 std::vector<shader::LaneLayout> layouts(const dispatch::LaunchGeometry& geometry, const vulkan::DeviceFacts& facts,
-                                        std::string& none) {
-  const auto chosen = dispatch::choose_layout(geometry, facts);
+                                        bool with_whole, std::string& none) {
+  // A program that needs anything at all of its wave: on a device whose subgroups can be required the choice is the
+  // same.
+  const auto needs = [] {
+    shader::ProgramNeeds all;
+    all.votes = all.masks_whole = all.lane_values = all.lockstep = all.lds = all.barrier = all.wave_stores = true;
+    return all;
+  };
+  const auto chosen = dispatch::choose_layout(geometry, facts, needs);
   if (!chosen) {
     none = chosen.error();
     return {};
   }
-  return {*chosen};
+  std::vector<shader::LaneLayout> out{chosen->layout};
+  const auto whole = dispatch::choose_layout(geometry, facts, needs, shader::LayoutWish::whole_wave);
+  if (with_whole && whole && whole->layout != chosen->layout) out.push_back(whole->layout);
+  return out;
 }
 
 std::optional<std::vector<uint32_t>> read_words(const std::string& path) {
@@ -111,12 +121,12 @@ Result<void> Bench::contenders(const dispatch::DispatchState& state, const std::
   const auto geometry = dispatch::launch_geometry(state);
   if (!geometry) return fail(ExitCode::internal, "{}", geometry.error());
   std::string none;
-  const auto asked = layouts(*geometry, device_.facts(), none);
+  const auto asked = layouts(*geometry, device_.facts(), options_.whole_wave, none);
   if (asked.empty()) out.ours.push_back({"-", none});
   out.ours.reserve(8);
   out.twins.reserve(8);
   for (const auto& layout : asked) {
-    const std::string label = fmt::format("k={}", layout.k);
+    const std::string label = layout.whole_wave() ? "whole" : fmt::format("k={}", layout.k);
     auto made = translate_kernel(device_, *block_, *region_, state, layout);
     if (!made) {
       out.ours.push_back({label, made.error().describe()});
@@ -165,6 +175,8 @@ Result<void> Bench::compare(const KernelCase& kernel) {
     if (&r == &*twin) continue;
     ORRERY_TRY(once(r, got));
     tolerance allowed = kernel.allowed;
+    // The title's tolerances are for its own sizes; here sums are up to thirty times as long.
+    if (options_.size == CaseSize::huge) allowed.absolute *= 8;
     // Native intrinsics, and twins where Fma rounds twice, are near only.
     if (r.shown->label == "native" || !device_.facts().fuses_fma) {
       allowed = {std::max(allowed.relative, 1e-3), std::max(allowed.absolute, 1e-4)};
