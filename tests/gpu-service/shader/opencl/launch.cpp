@@ -30,20 +30,6 @@ struct HiddenArguments {
 };
 static_assert(offsetof(HiddenArguments, global_offset) == 40 && sizeof(HiddenArguments) == 256);
 
-// A group size where the test names none: the device's choice; any divisor of the global size will do.
-std::array<uint32_t, 3> choose_group(const KernelTest& test, const Kernel& kernel) {
-  if (test.local) return *test.local;
-  if (kernel.required_group[0] != 0) return kernel.required_group;
-  std::array<uint32_t, 3> group{1, 1, 1};
-  for (uint32_t x = std::min(test.global[0], 64u); x > 0; --x) {
-    if (test.global[0] % x == 0) {
-      group[0] = x;
-      break;
-    }
-  }
-  return group;
-}
-
 }  // namespace
 
 SmallGuest::SmallGuest() : map_bytes_(protocol::address_map_memory() / 8) {
@@ -67,8 +53,22 @@ GuestAddress SmallGuest::place(uint64_t size, uint64_t alignment) {
   return address;
 }
 
+std::array<uint32_t, 3> group_size_of(const KernelTest& test, const Kernel& kernel) {
+  if (test.local) return *test.local;
+  if (kernel.required_group[0] != 0) return kernel.required_group;
+  std::array<uint32_t, 3> group{1, 1, 1};
+  for (uint32_t x = std::min(test.global[0], 64u); x > 0; --x) {
+    if (test.global[0] % x == 0) {
+      group[0] = x;
+      break;
+    }
+  }
+  return group;
+}
+
 std::expected<Launch, std::string> prepare_launch(SmallGuest& guest, const CodeObject& object, const Kernel& kernel,
                                                   const KernelTest& test) {
+  if (object.relocated) return std::unexpected("dynamic relocations");
   guest.clear();
   memory::GuestMemory& memory = guest.memory();
   Launch launch;
@@ -77,16 +77,25 @@ std::expected<Launch, std::string> prepare_launch(SmallGuest& guest, const CodeO
   };
   const GuestAddress code = guest.place(object.image.size(), 4096);
   write(code, object.image);
-  const auto group = choose_group(test, kernel);
+  const auto group = group_size_of(test, kernel);
 
   std::vector<std::byte> kernarg(std::max<uint64_t>(kernel.kernarg_bytes, 256) + 512);
-  uint64_t at = 0;
+  uint64_t at = 0, group_bytes = kernel.group_bytes;
   std::vector<const Argument*> ordered;
   for (const Argument& argument : test.arguments) ordered.push_back(&argument);
   std::sort(ordered.begin(), ordered.end(), [](auto* a, auto* b) { return a->index < b->index; });
   launch.buffers.resize(test.arguments.size());
   for (const Argument* argument : ordered) {
-    if (argument->local) return std::unexpected("local memory given by the host");
+    if (argument->local) {
+      // LDS behind the kernel's own; the argument is where it starts.
+      group_bytes = align_up(group_bytes, 128);
+      at = align_up(at, 4);
+      const auto start = static_cast<uint32_t>(group_bytes);
+      std::memcpy(kernarg.data() + at, &start, 4);
+      at += 4;
+      group_bytes += argument->size();
+      continue;
+    }
     const bool pointer = argument->buffer || argument->null;
     const uint64_t size = pointer ? 8 : argument->size();
     at = align_up(at, std::min<uint64_t>(size, 128));
@@ -130,17 +139,19 @@ std::expected<Launch, std::string> prepare_launch(SmallGuest& guest, const CodeO
     packet.grid[i] = test.global[i];
   }
   packet.private_bytes = kernel.private_bytes;
-  packet.group_bytes = kernel.group_bytes;
+  packet.group_bytes = static_cast<uint32_t>(group_bytes);
   packet.kernarg = arguments.value;
   const GuestAddress packet_address = guest.place(sizeof packet);
   write(packet_address, std::as_bytes(std::span(&packet, 1)));
 
   dispatch::DispatchState& state = launch.state;
   state.program = code + Bytes{kernel.entry};
+  launch.code_bytes = object.image.size() - kernel.entry;
+  launch.private_buffer = (kernel.properties & 1) != 0;
   state.rsrc1 = kernel.rsrc1;
   state.rsrc2 = kernel.rsrc2;
   // The packet processor, not the compiler, sets LDS_SIZE (bits 23:15, units of 128 dwords).
-  state.rsrc2 = (state.rsrc2 & ~(0x1ffu << 15)) | ((kernel.group_bytes + 511) / 512) << 15;
+  state.rsrc2 = (state.rsrc2 & ~(0x1ffu << 15)) | static_cast<uint32_t>((group_bytes + 511) / 512) << 15;
   state.rsrc3 = kernel.rsrc3;
   state.initiator = 1 | (kernel.properties >> 10 & 1) << 15;
   const uint32_t wave = (kernel.properties >> 10 & 1) != 0 ? 32 : 64;
@@ -166,27 +177,26 @@ std::expected<Launch, std::string> prepare_launch(SmallGuest& guest, const CodeO
   return launch;
 }
 
-std::optional<std::string> run_test(SmallGuest& guest, const CodeObject& object, const KernelTest& test,
-                                    const Runner& runner) {
+Verdict run_test(SmallGuest& guest, const CodeObject& object, const KernelTest& test, const Runner& runner) {
   const auto kernel = std::find_if(object.kernels.begin(), object.kernels.end(),
                                    [&](const Kernel& k) { return k.name == test.kernel; });
-  if (kernel == object.kernels.end()) return "no kernel '" + test.kernel + "'";
+  if (kernel == object.kernels.end()) return {Outcome::not_launched, "no kernel '" + test.kernel + "'"};
   auto launch = prepare_launch(guest, object, *kernel, test);
-  if (!launch) return "not launched: " + launch.error();
-  const auto refusals = runner(launch->state);
+  if (!launch) return {Outcome::not_launched, launch.error()};
+  const auto refusals = runner(*launch);
   if (!refusals.empty()) {
-    std::string text = "refused: " + refusals.front();
+    std::string text = refusals.front();
     if (refusals.size() > 1) text += fmt::format(" (and {} more)", refusals.size() - 1);
-    return text;
+    return {Outcome::refused, text};
   }
   for (size_t i = 0; i < test.arguments.size(); ++i) {
     const Argument& argument = test.arguments[i];
     if (!argument.expected || launch->buffers[i].value == 0) continue;
     std::vector<std::byte> got(argument.size());
-    if (auto read = guest.memory().read(launch->buffers[i], got); !read) return read.error().describe();
-    if (auto wrong = difference(argument, got)) return *wrong;
+    if (auto read = guest.memory().read(launch->buffers[i], got); !read) return {Outcome::failed, read.error().message};
+    if (auto wrong = difference(argument, got)) return {Outcome::failed, *wrong};
   }
-  return std::nullopt;
+  return {Outcome::passed, {}};
 }
 
 }  // namespace orrery::opencl

@@ -8,6 +8,7 @@
 #include "gpu-service/memory/guest_memory.hpp"
 #include "tests/gpu-service/shader/opencl/code_object.hpp"
 #include "tests/gpu-service/shader/opencl/program_test_file.hpp"
+#include "tests/gpu-service/shader/opencl/workers.hpp"
 
 namespace orrery::opencl {
 
@@ -32,6 +33,8 @@ class SmallGuest {
 struct Launch {
   dispatch::DispatchState state;
   std::vector<GuestAddress> buffers;  // per argument of the test; 0 where there is none
+  uint64_t code_bytes = 0;            // of the image, from the program on
+  bool private_buffer = false;        // user data 0..3 are private memory's descriptor
 };
 
 // Places everything for one test. Error: what the launch can't express.
@@ -39,10 +42,12 @@ std::expected<Launch, std::string> prepare_launch(SmallGuest& guest, const CodeO
                                                   const KernelTest& test);
 
 // Runs a prepared dispatch to its end; answers refusals as text.
-using Runner = std::function<std::vector<std::string>(const dispatch::DispatchState&)>;
+using Runner = std::function<std::vector<std::string>(const Launch&)>;
 
-// Nothing when every output is as expected, else what is not (refusals included).
-std::optional<std::string> run_test(SmallGuest& guest, const CodeObject& object, const KernelTest& test,
-                                    const Runner& runner);
+// Whether every output is as expected, and what is not.
+Verdict run_test(SmallGuest& guest, const CodeObject& object, const KernelTest& test, const Runner& runner);
+
+// The group size of a test: its own, the kernel's, or where neither names one the widest row up to 64.
+std::array<uint32_t, 3> group_size_of(const KernelTest& test, const Kernel& kernel);
 
 }  // namespace orrery::opencl
