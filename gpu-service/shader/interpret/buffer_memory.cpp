@@ -26,6 +26,9 @@ Place place_of(Wave& wave, const Instruction& instruction, const BufferDescripto
   }
   place.index += buffer.add_lane ? lane : 0;
   place.offset += static_cast<uint64_t>(instruction.memory_offset);
+  // Private memory is not range-checked since gfx9, so LLVM folds negative bases into the offset (its
+  // privateMemoryResourceIsRangeChecked): the sum wraps.
+  if (buffer.swizzled && buffer.add_lane && buffer.records == ~0u) place.offset = static_cast<uint32_t>(place.offset);
   return place;
 }
 

@@ -8,7 +8,6 @@ namespace {
 
 using u32 = uint32_t;
 
-// LDS addresses are 32 bits; the sum with the offset does not wrap into range.
 uint64_t base_of(Wave& wave, const Step& step, u32 lane) { return wave.row(step.instruction->address.index)[lane]; }
 
 void single(Wave& wave, const Step& step) {

@@ -113,14 +113,17 @@ struct GuestSpace {
 };
 
 // The group's LDS: behind its end loads give 0 and stores are dropped, byte by byte where an access is partly behind.
+// Base and offset add up to 32 bits: from gfx7 on the sum wraps, and LLVM relies on it (hasUsableDSOffset).
 struct LocalSpace {
   Group& group;
-  void load(uint64_t address, std::span<std::byte> out) const {
+  void load(uint64_t sum, std::span<std::byte> out) const {
+    const uint64_t address = sum & 0xffffffff;
     for (size_t i = 0; i < out.size(); ++i) {
       out[i] = address + i < group.lds.size() ? group.lds[address + i] : std::byte{0};
     }
   }
-  void store(uint64_t address, std::span<const std::byte> bytes) const {
+  void store(uint64_t sum, std::span<const std::byte> bytes) const {
+    const uint64_t address = sum & 0xffffffff;
     for (size_t i = 0; i < bytes.size(); ++i) {
       if (address + i < group.lds.size()) {
         group.lds[address + i] = bytes[i];

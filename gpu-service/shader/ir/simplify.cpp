@@ -359,6 +359,15 @@ Value simplify(Builder& b, const Function& f, Op op, Type type, std::span<const 
       }
       break;
     }
+    case Op::ult:
+    case Op::slt:
+      // The carry of an addition of zero.
+      if (x == y || (op == Op::ult && constant[1] && c[1] == 0)) return b.b1(false);
+      break;
+    case Op::ule:
+    case Op::sle:
+      if (x == y || (op == Op::ule && constant[0] && c[0] == 0)) return b.b1(true);
+      break;
     case Op::select:
       if (constant[0]) return c[0] ? y : args[2];
       if (y == args[2]) return y;

@@ -84,10 +84,10 @@ MemoryShape parse(std::string_view name) {
       s.kind = Kind::unsupported;  // _addtid has semantics of its own
   } else if (name == "byte" || name == "ubyte" || name == "sbyte") {
     s.bytes = 1;
-    s.sign_extend = name[0] == 's';
+    s.sign_extend = name == "sbyte";
   } else if (name == "short" || name == "ushort" || name == "sshort") {
     s.bytes = 2;
-    s.sign_extend = name[1] == 's';
+    s.sign_extend = name == "sshort";
   } else {
     s.kind = Kind::unsupported;
   }

@@ -1,4 +1,7 @@
 // The group's LDS as workgroup memory, and private (scratch) memory.
+#include <algorithm>
+#include <bit>
+
 #include "gpu-service/shader/spirv/conditional.hpp"
 
 namespace orrery::shader::spirv {
@@ -6,6 +9,47 @@ namespace orrery::shader::spirv {
 using ir::Access;
 using ir::Op;
 using ir::Type;
+
+namespace {
+
+// Low bits of an address that are 0 for certain, as far as a few operations back show it; at most 2 matter.
+uint32_t zero_bits(const ir::Function& f, ir::Value v, int depth) {
+  const ir::Inst& inst = f.at(v);
+  const auto args = f.args(inst);
+  auto constant = [&](size_t n) { return args.size() > n && f.at(args[n]).op == Op::constant; };
+  switch (inst.op) {
+    case Op::constant:
+      return static_cast<uint32_t>(std::countr_zero(inst.imm | 4u));
+    case Op::undefined:
+      return 2;
+    default:
+      break;
+  }
+  if (depth == 0) return 0;
+  auto of = [&](size_t n) { return zero_bits(f, args[n], depth - 1); };
+  switch (inst.op) {
+    case Op::copy:
+      return of(0);
+    case Op::iadd:
+    case Op::isub:
+    case Op::ior:
+    case Op::ixor:
+      return std::min(of(0), of(1));
+    case Op::iand:
+    case Op::imul:
+      return inst.op == Op::iand ? std::max(of(0), of(1)) : std::min(2u, of(0) + of(1));
+    case Op::shl:
+      return constant(1) ? std::min(2u, of(0) + (f.at(args[1]).imm & 31u)) : of(0);
+    case Op::select:
+      return std::min(of(1), of(2));
+    default:
+      return 0;
+  }
+}
+
+constexpr int kAlignmentDepth = 6;
+
+}  // namespace
 
 Id Emitter::workgroup_array() {
   if (!workgroup_) {
@@ -48,23 +92,53 @@ void Emitter::emit_lds(uint32_t inst, const ir::Inst& i, const Access& a, uint32
     return binary(spv::OpShiftLeftLogical, binary(spv::OpBitwiseAnd, address, u32(a.bytes == 1 ? 3 : 2)), u32(3));
   };
   const uint32_t narrow = a.bytes == 1 ? 0xff : 0xffff;
+  // LDS takes any address (the alignment mode that LLVM's code relies on); only where the address is not known to be a
+  // multiple of the element is it put together from two dwords.
+  const uint32_t known = fixed
+                             ? static_cast<uint32_t>(std::countr_zero(fixed_address | 4u))
+                             : std::min(zero_bits(f_, args[1], kAlignmentDepth),
+                                        static_cast<uint32_t>(std::countr_zero(static_cast<uint32_t>(a.offset) | 4u)));
+  const bool straddles = i.op != Op::atomic && a.bytes > (1u << known);
+  auto any_shift = [&] {
+    return fixed ? u32(fixed_address % 4 * 8)
+                 : binary(spv::OpShiftLeftLogical, binary(spv::OpBitwiseAnd, address, u32(3)), u32(3));
+  };
+  // The part of `bits`, shifted up, that goes into the next dword.
+  auto spilled = [&](Id bits, Id shift) {
+    return binary(spv::OpShiftRightLogical, binary(spv::OpShiftRightLogical, bits, u32(1)),
+                  binary(spv::OpISub, u32(31), shift));
+  };
 
   if (i.op == Op::load) {
     finish_load(
         inst, i, slot, conditional(lanes, uint_type(), a.components, [&]() -> Results {
           prepare();
           Results parts{};
-          for (uint32_t n = 0; n < a.components; ++n) {
+          auto dword = [&](uint32_t n) {
             const Id at = index_of(n);
             if (fixed) {
-              parts[n] = fixed_address / 4 + n < lds_dwords_ ? value(spv::OpLoad, uint_type(), {pointer(at)}) : u32(0);
-              continue;
+              return fixed_address / 4 + n < lds_dwords_ ? value(spv::OpLoad, uint_type(), {pointer(at)}) : u32(0);
             }
             // Out of range: dword 0 is read and thrown away.
             const Id inside = in_range(at, n);
             const Id loaded = value(spv::OpLoad, uint_type(), {pointer(select(uint_type(), inside, at, u32(0)))});
-            parts[n] = select(uint_type(), inside, loaded, u32(0));
+            return select(uint_type(), inside, loaded, u32(0));
+          };
+          parts[0] = dword(0);
+          if (straddles) {
+            const Id shift = any_shift();
+            Id low = parts[0];
+            for (uint32_t n = 0; n < a.components; ++n) {
+              const Id high = dword(n + 1);
+              const Id above = binary(spv::OpShiftLeftLogical, binary(spv::OpShiftLeftLogical, high, u32(1)),
+                                      binary(spv::OpISub, u32(31), shift));
+              parts[n] = binary(spv::OpBitwiseOr, binary(spv::OpShiftRightLogical, low, shift), above);
+              if (a.bytes < 4) parts[n] = binary(spv::OpBitwiseAnd, parts[n], u32(narrow));
+              low = high;
+            }
+            return parts;
           }
+          for (uint32_t n = 1; n < a.components; ++n) parts[n] = dword(n);
           if (a.bytes < 4) {
             const Id shifted = binary(spv::OpShiftRightLogical, parts[0], shift_of());
             parts[0] = binary(spv::OpBitwiseAnd, shifted, u32(narrow));
@@ -72,23 +146,56 @@ void Emitter::emit_lds(uint32_t inst, const ir::Inst& i, const Access& a, uint32
           return parts;
         }));
   } else if (i.op == Op::store) {
+    // Bits of a dword whose others belong to other lanes: cleared, then set.
+    auto merge_bits = [&](Id at, Id mask, Id bits) {
+      const Id p = pointer(at);
+      value(spv::OpAtomicAnd, uint_type(),
+            {p, u32(spv::ScopeWorkgroup), u32(0), value(spv::OpNot, uint_type(), {mask})});
+      value(spv::OpAtomicOr, uint_type(), {p, u32(spv::ScopeWorkgroup), u32(0), bits});
+    };
+    auto store_across = [&] {
+      const Id shift = any_shift(), whole = u32(a.bytes == 4 ? ~0u : narrow);
+      for (uint32_t n = 0; n < a.components; ++n) {
+        Id data = id(args[2 + n], slot);
+        if (a.bytes < 4) data = binary(spv::OpBitwiseAnd, data, whole);
+        const Id at = index_of(n), next = index_of(n + 1);
+        conditional(in_range(at, n), 0, 0, [&]() -> Results {
+          merge_bits(at, binary(spv::OpShiftLeftLogical, whole, shift), binary(spv::OpShiftLeftLogical, data, shift));
+          return {};
+        });
+        conditional(in_range(next, n + 1), 0, 0, [&]() -> Results {
+          merge_bits(next, spilled(whole, shift), spilled(data, shift));
+          return {};
+        });
+      }
+    };
     conditional(lanes, 0, 0, [&]() -> Results {
       prepare();
+      Id aligned = 0;
+      if (straddles && (a.bytes < 4 || fixed)) {
+        store_across();
+        return {};
+      }
+      if (straddles) {
+        aligned = value(spv::OpIEqual, bool_type(), {any_shift(), u32(0)});
+        conditional(value(spv::OpLogicalNot, bool_type(), {aligned}), 0, 0, [&]() -> Results {
+          store_across();
+          return {};
+        });
+      }
       for (uint32_t n = 0; n < a.components; ++n) {
         const Id at = index_of(n);
-        conditional(in_range(at, n), 0, 0, [&]() -> Results {
+        Id wanted = in_range(at, n);
+        if (aligned) wanted = wanted ? value(spv::OpLogicalAnd, bool_type(), {wanted, aligned}) : aligned;
+        conditional(wanted, 0, 0, [&]() -> Results {
           const Id data = id(args[2 + n], slot);
           if (a.bytes == 4) {
             code(spv::OpStore, {pointer(at), data});
             return {};
           }
-          // A byte or half among others that other lanes may write: cleared, then set.
           const Id shift = shift_of();
-          const Id kept = value(spv::OpNot, uint_type(), {binary(spv::OpShiftLeftLogical, u32(narrow), shift)});
-          const Id bits = binary(spv::OpShiftLeftLogical, binary(spv::OpBitwiseAnd, data, u32(narrow)), shift);
-          const Id p = pointer(at);
-          value(spv::OpAtomicAnd, uint_type(), {p, u32(spv::ScopeWorkgroup), u32(0), kept});
-          value(spv::OpAtomicOr, uint_type(), {p, u32(spv::ScopeWorkgroup), u32(0), bits});
+          merge_bits(at, binary(spv::OpShiftLeftLogical, u32(narrow), shift),
+                     binary(spv::OpShiftLeftLogical, binary(spv::OpBitwiseAnd, data, u32(narrow)), shift));
           return {};
         });
       }

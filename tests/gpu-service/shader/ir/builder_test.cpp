@@ -36,6 +36,19 @@ TEST(Builder, a_write_under_full_exec_needs_no_select) {
   EXPECT_EQ(count_of(f, Op::select), 0u);
 }
 
+TEST(Builder, adding_zero_carries_nothing) {
+  function_of(straight([](Builder& b) {
+                const Value x = b.sgpr(0), sum = b.add(x, b.u32(0));
+                uint64_t carry = 1, kept = 0;
+                EXPECT_TRUE(b.is_constant(b.compare(Op::ult, sum, x), carry));
+                EXPECT_EQ(carry, 0u);
+                EXPECT_TRUE(b.is_constant(b.compare(Op::sle, x, sum), kept));
+                EXPECT_EQ(kept, 1u);
+                store(b, b.vgpr(0));
+              }),
+              options_for(32, 32));
+}
+
 TEST(Builder, a_structured_if_has_no_ballot_and_one_select_per_value_that_leaves_it) {
   for (const uint32_t wave : {32u, 64u}) {
     const auto f = function_of(if_then(

@@ -40,6 +40,15 @@ void read_metadata(std::span<const std::byte> notes, std::vector<Kernel>& kernel
         const auto found = by_name.find(described_kernel.value(".name", ""));
         if (found == by_name.end()) continue;
         found->second->most_threads = described_kernel.value(".max_flat_workgroup_size", 0u);
+        for (const auto& argument : described_kernel.value(".args", nlohmann::json::array())) {
+          const std::string kind = argument.value(".value_kind", "");
+          const uint32_t at = argument.value(".offset", 0u);
+          if (!kind.starts_with("hidden_")) {
+            found->second->arguments.push_back({at, argument.value(".size", 0u), kind == "dynamic_shared_pointer"});
+          } else if (found->second->hidden_arguments == 0) {
+            found->second->hidden_arguments = at;
+          }
+        }
         if (described_kernel.contains(".reqd_workgroup_size")) {
           found->second->required_group = described_kernel[".reqd_workgroup_size"];
         }

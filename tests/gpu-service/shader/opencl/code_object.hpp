@@ -12,6 +12,12 @@
 
 namespace orrery::opencl {
 
+// One explicit argument, as the metadata has it.
+struct KernelArgument {
+  uint32_t offset = 0, size = 0;
+  bool local = false;  // a pointer to LDS that the launch sizes
+};
+
 struct Kernel {
   std::string name;
   uint64_t entry = 0;       // bytes from the start of the image
@@ -22,7 +28,9 @@ struct Kernel {
   uint32_t private_bytes = 0;  // scratch per lane
   uint32_t kernarg_bytes = 0;
   std::array<uint32_t, 3> required_group{0, 0, 0};  // reqd_work_group_size; 0: none
-  uint32_t most_threads = 0;                        // of a group: max_flat_workgroup_size; 0: not said
+  std::vector<KernelArgument> arguments;
+  uint32_t hidden_arguments = 0;  // where those start; 0: there are none
+  uint32_t most_threads = 0;      // of a group: max_flat_workgroup_size; 0: not said
 };
 
 struct CodeObject {

@@ -33,12 +33,17 @@ std::string tool_stamp() {
   return stamp;
 }
 
+bool calls_functions(const CompileJob& job) { return job.source.find("noinline") != std::string::npos; }
+
+// All but the places of files.
 std::string arguments_of(const CompileJob& job) {
-  return fmt::format(
+  const std::string arguments = fmt::format(
       "-x cl -cl-std={} -Xclang -finclude-default-header -Xclang -fdeclare-opencl-builtins -target amdgcn-amd-amdhsa "
-      "-mcpu=gfx1013 {} -nogpulib -O2 -Xclang -mlink-builtin-bitcode -Xclang {} -w {} -I {}",
-      job.version >= 20 ? "CL2.0" : "CL1.2", job.wave == 64 ? "-mwavefrontsize64" : "", kLibrary, job.options,
-      quoted(std::filesystem::path(job.source_file).parent_path().string()));
+      "-mcpu=gfx1013 {} -nogpulib -O2 -Xclang -mlink-builtin-bitcode -Xclang {} {} {}",
+      job.version >= 20 ? "CL2.0" : "CL1.2", job.wave == 64 ? "-mwavefrontsize64" : "", kLibrary,
+      // A file that wants warnings to be errors gets them.
+      job.options.find("-Werror") == std::string::npos ? "-w" : "-Wno-linker-warnings", job.options);
+  return calls_functions(job) ? arguments + " -ffunction-sections" : arguments;
 }
 
 Compiled compile(const CompileJob& job, const std::string& folder, const std::string& stamp) {
@@ -48,12 +53,19 @@ Compiled compile(const CompileJob& job, const std::string& folder, const std::st
   if (std::filesystem::exists(base + ".co")) return base + ".co";
   if (std::filesystem::exists(base + ".error")) return std::unexpected(read_file(base + ".error"));
   const std::string fresh = fmt::format("{}.{}", base, getpid());
+  std::string order;
+  if (calls_functions(job)) {
+    std::ofstream list(fresh + ".order");
+    for (const std::string& kernel : job.kernels) list << kernel << '\n';
+    order = fmt::format("--symbol-ordering-file={}.order --no-warn-symbol-ordering", fresh);
+  }
   const std::string command =
-      fmt::format("clang-19 {} -c {} -o {}.o 2>{}.log </dev/null && ld.lld-19 -shared {}.o -o {}.co 2>>{}.log",
-                  arguments, quoted(job.source_file), fresh, fresh, fresh, fresh, fresh);
+      fmt::format("clang-19 {} -I {} -c {} -o {}.o 2>{}.log </dev/null && ld.lld-19 -shared {} {}.o -o {}.co 2>>{}.log",
+                  arguments, quoted(std::filesystem::path(job.source_file).parent_path().string()),
+                  quoted(job.source_file), fresh, fresh, order, fresh, fresh, fresh);
   const int status = std::system(command.c_str());
   std::string log = read_file(fresh + ".log");
-  for (const char* left : {".o", ".log"}) std::filesystem::remove(fresh + left);
+  for (const char* left : {".o", ".log", ".order"}) std::filesystem::remove(fresh + left);
   if (status == 0) {
     std::filesystem::rename(fresh + ".co", base + ".co");
     return base + ".co";

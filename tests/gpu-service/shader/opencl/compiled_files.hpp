@@ -15,6 +15,7 @@ struct CompileJob {
   std::string options;
   uint32_t version = 10;  // least OpenCL C version, 10 = 1.0
   uint32_t wave = 32;
+  std::vector<std::string> kernels;  // in front of the functions that they call: a program starts with its kernel
 };
 
 // The code object's file, or the compiler's first message.

@@ -19,17 +19,6 @@ struct DispatchPacket {
 };
 static_assert(sizeof(DispatchPacket) == 64);
 
-// The hidden arguments behind the explicit ones (LLVM "AMDGPU usage", code object V5).
-struct HiddenArguments {
-  uint32_t group_count[3];
-  uint16_t group_size[3], remainder[3];
-  uint8_t reserved[16];
-  uint64_t global_offset[3];
-  uint16_t dimensions;
-  uint8_t rest[190];
-};
-static_assert(offsetof(HiddenArguments, global_offset) == 40 && sizeof(HiddenArguments) == 256);
-
 }  // namespace
 
 SmallGuest::SmallGuest() : map_bytes_(protocol::address_map_memory() / 8) {
@@ -80,55 +69,38 @@ std::expected<Launch, std::string> prepare_launch(SmallGuest& guest, const CodeO
   const auto group = group_size_of(test, kernel);
 
   std::vector<std::byte> kernarg(std::max<uint64_t>(kernel.kernarg_bytes, 256) + 512);
-  uint64_t at = 0, group_bytes = kernel.group_bytes;
-  std::vector<const Argument*> ordered;
-  for (const Argument& argument : test.arguments) ordered.push_back(&argument);
-  std::sort(ordered.begin(), ordered.end(), [](auto* a, auto* b) { return a->index < b->index; });
+  uint64_t group_bytes = kernel.group_bytes;
   launch.buffers.resize(test.arguments.size());
-  for (const Argument* argument : ordered) {
-    if (argument->local) {
+  for (size_t i = 0; i < test.arguments.size(); ++i) {
+    const Argument& argument = test.arguments[i];
+    if (argument.index >= kernel.arguments.size()) return std::unexpected("more arguments than the kernel takes");
+    const KernelArgument& place = kernel.arguments[argument.index];
+    if (uint64_t{place.offset} + place.size > kernarg.size()) return std::unexpected("arguments outside their segment");
+    if (place.local) {
       // LDS behind the kernel's own; the argument is where it starts.
       group_bytes = align_up(group_bytes, 128);
-      at = align_up(at, 4);
       const auto start = static_cast<uint32_t>(group_bytes);
-      std::memcpy(kernarg.data() + at, &start, 4);
-      at += 4;
-      group_bytes += argument->size();
-      continue;
+      std::memcpy(kernarg.data() + place.offset, &start, std::min<uint32_t>(place.size, 4));
+      group_bytes += argument.size();
+    } else if (argument.buffer || argument.local || argument.null) {
+      if (place.size != 8) return std::unexpected("a buffer for an argument that is no pointer");
+      if (argument.null) continue;
+      const GuestAddress address = guest.place(argument.size());
+      write(address, argument.bytes.value_or(std::vector<std::byte>(argument.size(), std::byte{0xab})));
+      launch.buffers[i] = address;
+      std::memcpy(kernarg.data() + place.offset, &address.value, 8);
+    } else if (argument.bytes) {
+      std::memcpy(kernarg.data() + place.offset, argument.bytes->data(),
+                  std::min<uint64_t>(place.size, argument.size()));
     }
-    const bool pointer = argument->buffer || argument->null;
-    const uint64_t size = pointer ? 8 : argument->size();
-    at = align_up(at, std::min<uint64_t>(size, 128));
-    if (at + size > kernarg.size()) return std::unexpected("more arguments than a kernel takes");
-    if (pointer) {
-      GuestAddress address{0};
-      if (!argument->null) {
-        address = guest.place(argument->size());
-        std::vector<std::byte> contents =
-            argument->bytes.value_or(std::vector<std::byte>(argument->size(), std::byte{0xab}));
-        write(address, contents);
-      }
-      launch.buffers[static_cast<size_t>(argument - test.arguments.data())] = address;
-      std::memcpy(kernarg.data() + at, &address.value, 8);
-    } else if (argument->bytes) {
-      std::memcpy(kernarg.data() + at, argument->bytes->data(), size);
-    }
-    at += size;
   }
-  HiddenArguments hidden{};
-  for (int i = 0; i < 3; ++i) {
-    hidden.group_count[i] = test.global[i] / group[i];
-    hidden.group_size[i] = static_cast<uint16_t>(group[i]);
-    hidden.global_offset[i] = test.offset[i];
+  if (kernel.hidden_arguments != 0 && kernel.hidden_arguments + 16 <= kernarg.size()) {
+    // Debian's libclc reads dimensions and global offset from the first four words, whatever the code object's version;
+    // sizes it takes from the dispatch packet.
+    uint32_t words[] = {test.dimensions, 0, 0, 0};
+    std::copy_n(test.offset.begin(), std::min(test.dimensions, 3u), words + 1);
+    std::memcpy(kernarg.data() + kernel.hidden_arguments, words, sizeof words);
   }
-  hidden.dimensions = static_cast<uint16_t>(test.dimensions);
-  if ((kernel.properties & 2) != 0) {
-    // Debian's libclc reads dimensions and global offset from the first four words, whatever the code object's version.
-    const uint32_t words[] = {test.dimensions, test.offset[0], test.offset[1], test.offset[2]};
-    std::memcpy(&hidden, words, sizeof words);
-  }
-  at = align_up(at, 8);
-  if (at + sizeof hidden <= kernarg.size()) std::memcpy(kernarg.data() + at, &hidden, sizeof hidden);
   const GuestAddress arguments = guest.place(kernarg.size());
   write(arguments, kernarg);
 

@@ -107,7 +107,9 @@ class Suite {
     for (size_t i = 0; i < files_.size(); ++i) {
       const File& file = files_[i];
       for (const uint32_t wave : options_.waves) {
-        jobs.push_back({file.path, read_file(file.path), file.content.build_options, file.content.version, wave});
+        CompileJob& job = jobs.emplace_back(
+            CompileJob{file.path, read_file(file.path), file.content.build_options, file.content.version, wave, {}});
+        for (const KernelTest& test : file.content.tests) job.kernels.push_back(test.kernel);
         objects_.push_back({i, wave, {}});
       }
     }

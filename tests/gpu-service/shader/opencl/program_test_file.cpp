@@ -218,15 +218,22 @@ std::expected<TestFile, std::string> parse_program_test(const std::string& text)
   KernelTest* current = &defaults;
   std::istringstream lines(text.substr(begin + 3, end - begin - 3));
   std::string line;
-  while (std::getline(lines, line)) {
+  // Without its comment; a backslash at the end, which may stand in front of one, goes on in the next line.
+  auto next_line = [&lines](std::string& out) {
+    if (!std::getline(lines, out)) return false;
+    out.resize(std::min(out.find('#'), out.size()));
+    while (!out.empty() && std::isspace(static_cast<unsigned char>(out.back())) != 0) out.pop_back();
+    return true;
+  };
+  while (next_line(line)) {
     while (!line.empty() && line.back() == '\\') {
       line.pop_back();
       std::string more;
-      if (!std::getline(lines, more)) break;
+      if (!next_line(more)) break;
       line += ' ' + more;
     }
     const size_t first = line.find_first_not_of(" \t\r");
-    if (first == std::string::npos || line[first] == '#') continue;
+    if (first == std::string::npos) continue;
     line.erase(0, first);
     if (line.starts_with("[test]")) {
       file.tests.push_back(defaults);
