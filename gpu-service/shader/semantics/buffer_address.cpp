@@ -108,9 +108,11 @@ Place buffer_place(Builder& b, const BufferAccess& a, uint32_t behind, Value che
     case BufferAccess::Route::bound:
       return bound_place(b, a, behind, checked);
     case BufferAccess::Route::scratch:
-      return {.space = Space::scratch,
-              .lanes = b.exec(),
-              .address = b.add(b.add(a.offset, b.u32(a.immediate + behind)), a.scalar)};
+      // The scalar offset is not swizzled: a stack pointer there counts bytes of the whole wave.
+      return {
+          .space = Space::scratch,
+          .lanes = b.exec(),
+          .address = b.add(b.add(a.offset, b.u32(a.immediate + behind)), b.lshr(a.scalar, b.u32(b.wave64() ? 6 : 5)))};
     case BufferAccess::Route::addressed:
       break;
   }
