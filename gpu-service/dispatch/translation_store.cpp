@@ -171,23 +171,22 @@ std::optional<shader::Module> TranslationStore::load(const shader::Program& prog
 void TranslationStore::save(const shader::Program& program, const shader::TranslateOptions& options,
                             const shader::Module& module) {
   if (directory_.empty() || failed_) return;
-  const auto key = translation_key(program, options, build_);
-  std::vector<std::byte> bytes(sizeof(FileHeader));
-  bytes.insert(bytes.end(), key.begin(), key.end());
-  append_module(bytes, module);
-  if (bytes.size() > std::min(kMostFileBytes, most_bytes_)) return;
+  std::vector<std::byte> body = translation_key(program, options, build_);
   FileHeader header;
-  header.size = bytes.size() - sizeof(header);
-  header.key_size = key.size();
-  header.hash = hash_bytes(std::span(bytes).subspan(sizeof(header)));
-  std::memcpy(bytes.data(), &header, sizeof(header));
+  header.key_size = body.size();
+  append_module(body, module);
+  header.size = body.size();
+  header.hash = hash_bytes(body);
+  const uint64_t file_bytes = sizeof(header) + body.size();
+  if (file_bytes > std::min(kMostFileBytes, most_bytes_)) return;
 
   std::error_code error;
   fs::create_directories(directory_, error);
   const fs::path path = path_of(program, options);
   std::string temporary = path.string() + ".XXXXXX";
   const UniqueFd fd(mkostemp(temporary.data(), O_CLOEXEC));
-  if (!fd || !write_all(fd.get(), bytes) || rename(temporary.c_str(), path.c_str()) != 0) {
+  if (!fd || !write_all(fd.get(), std::as_bytes(std::span(&header, 1))) || !write_all(fd.get(), body) ||
+      rename(temporary.c_str(), path.c_str()) != 0) {
     const int why = errno;
     if (fd) unlink(temporary.c_str());
     failed_ = true;
@@ -195,7 +194,7 @@ void TranslationStore::save(const shader::Program& program, const shader::Transl
     return;
   }
   ++saved_;
-  held_ += bytes.size();
+  held_ += file_bytes;
   if (!counted_ || held_ > most_bytes_) keep_within_bounds();
 }
 

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <string_view>
 
 #include "tests/gpu-service/shader/interpret/host_bytes.hpp"
 #include "tests/gpu-service/shader/interpret/packet_state.hpp"
@@ -19,7 +20,7 @@ struct Prepared {
   std::array<argument, MOST_ARGUMENTS> arguments{};
   int count = 0;
   block_layout layout{};
-  unsigned group_size[3]{}, groups[3]{};
+  unsigned group_size[3]{}, groups[3]{}, threads[3]{};
 };
 
 Prepared prepare(const kernel_case& one, case_size size) {
@@ -28,10 +29,14 @@ Prepared prepare(const kernel_case& one, case_size size) {
   prepared.count = parse_arguments(one.arguments, n, prepared.arguments.data());
   EXPECT_GE(prepared.count, 0);
   lay_out(prepared.arguments.data(), prepared.count, &prepared.layout);
+  constexpr std::string_view kByThreads = "threads:";
   const char* text = one.items;
+  const bool by_threads = std::string_view(text).starts_with(kByThreads);
+  if (by_threads) text += kByThreads.size();
   for (int i = 0; i < 3; ++i) {
     const auto items = *text != 0 ? static_cast<unsigned>(evaluate(&text, n)) : 1u;
     text += *text == ',' ? 1 : 0;
+    prepared.threads[i] = by_threads ? items : 0;
     prepared.group_size[i] = one.wave32->group_size[i];
     prepared.groups[i] = (items + prepared.group_size[i] - 1) / prepared.group_size[i];
   }
@@ -67,6 +72,7 @@ void interpret_kernel(const gpu_kernel& kernel, const Prepared& prepared, unsign
   description.arguments = arguments.data();
   std::copy_n(prepared.group_size, 3, description.group_size);
   std::copy_n(prepared.groups, 3, description.groups);
+  std::copy_n(prepared.threads, 3, description.threads);
   description.memory = memory.get();
   const size_t scratch_bytes = dispatch_scratch_bytes(&description);
   const Block scratch = block_of(scratch_bytes + 256);
@@ -111,7 +117,7 @@ TEST_P(InterpretedKernels, leave_the_memory_that_the_cpu_leaves) {
   std::array<unsigned char, DISPATCH_ARGUMENT_BYTES> arguments{};
   ASSERT_TRUE(write_arguments(arguments.data(), &kernel, prepared.arguments.data(), prepared.count, &prepared.layout,
                               cpu.get()));
-  run_on_cpu(one.on_cpu, arguments.data(), prepared.group_size, prepared.groups, kernel.wave);
+  run_on_cpu(one.on_cpu, arguments.data(), prepared.group_size, prepared.groups, prepared.threads[0], kernel.wave);
   interpret_kernel(kernel, prepared, gpu.get());
   if (HasFatalFailure()) {
     return;

@@ -17,6 +17,7 @@ interpret::Dispatch dispatch_of(std::span<const uint32_t> packets) {
       }
     } else if (opcode == 0x15) {  // DISPATCH_DIRECT
       dispatch.groups = {body[0], body[1], body[2]};
+      if ((body[3] >> 5 & 1) != 0) dispatch.threads = dispatch.groups;  // USE_THREAD_DIMENSIONS
       dispatch.wave = (body[3] >> 15 & 1) != 0 ? 32 : 64;
     } else {
       throw std::runtime_error("a packet that no dispatch needs");
@@ -28,6 +29,9 @@ interpret::Dispatch dispatch_of(std::span<const uint32_t> packets) {
   dispatch.rsrc2 = registers[0x213];
   for (uint32_t i = 0; i < 3; ++i) {
     dispatch.group_size[i] = registers[0x207 + i];
+    if (dispatch.threads[i] != 0) {
+      dispatch.groups[i] = (dispatch.threads[i] + dispatch.group_size[i] - 1) / dispatch.group_size[i];
+    }
   }
   for (uint32_t i = 0; i < 16; ++i) {
     dispatch.user_data[i] = registers[0x240 + i];
