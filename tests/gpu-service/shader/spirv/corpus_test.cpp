@@ -117,6 +117,8 @@ TEST(Corpus, only_kernels_that_read_a_mask_as_a_number_have_ballots) {
       {"reduction", "one atomic for the group: mbcnt and s_bcnt1 of exec"},
       {"masked_copy", "a ballot in its source, counted and stored"},
       {"masked_fill", "a ballot in its source, counted and stored"},
+      {"guarded_fill", "the seed's program: the mask of a guard is counted and stored"},
+      {"guarded_copy", "the seed's program: the mask of a guard is counted and stored"},
       {"raymarch", "v_readfirstlane: the first lane of exec"},
   };
   std::set<std::string> with_ballots;
