@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "gpu-service/shader/cfg/structured_graph.hpp"
-#include "gpu-service/shader/ir/builder.hpp"
+#include "gpu-service/shader/ir/construct.hpp"
 #include "gpu-service/shader/passes/passes.hpp"
 #include "gpu-service/shader/semantics/mode_flow.hpp"
 #include "gpu-service/shader/semantics/table.hpp"
@@ -104,37 +104,35 @@ std::expected<std::unique_ptr<Built>, std::vector<ShaderRefusal>> build(const Pr
   const ir::SemanticTable& table = semantics::semantic_table();
   ir::Function& function = built->function;
   function.graph = graph;
-  {
-    ir::Builder builder(function, program, options);
-    semantics::ModeFlow modes(program, *graph, options.rsrc1);
-    for (uint32_t n = 0; n < graph->blocks.size(); ++n) {
-      const cfg::StructuredBlock& block = graph->blocks[n];
-      builder.start_block(n);
-      modes.enter(n);
-      for (uint32_t i = block.first; i < block.first + block.count; ++i) {
-        const Instruction& instruction = program.instructions[i];
-        if (has_no_meaning(instruction.opcode)) continue;
-        const ir::Semantic semantic = table[static_cast<size_t>(instruction.opcode)];
-        if (!semantic) {
-          report(refusals, instruction, "no semantics");
-          continue;
-        }
-        if (auto reason = modes.refusal(instruction)) report(refusals, instruction, std::move(*reason));
-        builder.set_mode(modes.mode());
-        if (ir::Outcome outcome = semantic(builder, instruction); !outcome) {
-          report(refusals, instruction, std::move(outcome.error()));
-        }
-        if (std::string reason = builder.take_refusal(); !reason.empty()) {
-          report(refusals, instruction, std::move(reason));
-        }
-        modes.pass(instruction);
-      }
-      for (const cfg::RouteAssignment& a : block.assignments) builder.set_route(a.route, a.value);
-      builder.end_block();
+  std::optional<semantics::ModeFlow> modes;
+  const bool whole = ir::construct(function, program, options, [&](ir::Builder& builder, uint32_t n) {
+    if (n == 0) {
+      refusals.clear();
+      modes.emplace(program, *graph, options.rsrc1);
     }
-    if (!refusals.empty()) return std::unexpected(std::move(refusals));
-    builder.finish();
-  }
+    const cfg::StructuredBlock& block = graph->blocks[n];
+    modes->enter(n);
+    for (uint32_t i = block.first; i < block.first + block.count; ++i) {
+      const Instruction& instruction = program.instructions[i];
+      if (has_no_meaning(instruction.opcode)) continue;
+      const ir::Semantic semantic = table[static_cast<size_t>(instruction.opcode)];
+      if (!semantic) {
+        report(refusals, instruction, "no semantics");
+        continue;
+      }
+      if (auto reason = modes->refusal(instruction)) report(refusals, instruction, std::move(*reason));
+      builder.set_mode(modes->mode());
+      if (ir::Outcome outcome = semantic(builder, instruction); !outcome) {
+        report(refusals, instruction, std::move(outcome.error()));
+      }
+      if (std::string reason = builder.take_refusal(); !reason.empty()) {
+        report(refusals, instruction, std::move(reason));
+      }
+      modes->pass(instruction);
+    }
+    return refusals.empty();
+  });
+  if (!whole) return std::unexpected(std::move(refusals));
   return built;
 }
 

@@ -46,6 +46,8 @@ std::vector<uint32_t> straight_line(uint32_t instructions) {
 std::vector<uint32_t> nested_ifs(uint32_t depth, uint32_t operations_each) {
   std::vector<uint32_t> words;
   std::vector<size_t> branches;
+  // Every register a number of its own: compares of registers that were never written would fold.
+  for (uint32_t v = 1; v <= 24; ++v) words.push_back(vop2(kAddU32, v, kInlineZero + v, 0));
   for (uint32_t level = 0; level < depth; ++level) {
     if (level < kMasks) {
       words.push_back(vopc(kCmpLtU32, kVgpr + 1 + level % 24, 1 + (level + 5) % 24));

@@ -34,14 +34,16 @@ uint32_t mix(uint32_t h, uint32_t v) { return (h ^ v) * 0x9E3779B1u; }
 
 }  // namespace
 
-Builder::Builder(Function& function, const Program& program, const TranslateOptions& options)
+Builder::Builder(Function& function, const Program& program, const TranslateOptions& options, const LoopWrites& known)
     : function_(function),
       options_(options),
       mode_(FloatMode::of_rsrc1(options.rsrc1)),
-      state_(std::make_unique<State>(*this, program)) {}
+      state_(std::make_unique<State>(*this, program, known)) {}
 Builder::~Builder() = default;
 
-Builder::State::State(Builder& owner, const Program& program_in)
+std::span<const LoopWrite> Builder::unforeseen_writes() const { return state_->unforeseen; }
+
+Builder::State::State(Builder& owner, const Program& program_in, const LoopWrites& known)
     : builder(owner), f(owner.function_), program(program_in) {
   const auto& graph = *f.graph;
   const auto count = static_cast<uint32_t>(graph.blocks.size());
@@ -61,6 +63,7 @@ Builder::State::State(Builder& owner, const Program& program_in)
   pages.assign(static_cast<size_t>(count) * page_count, kNone);
   writers.resize(kVarRoute + graph.routes);
   find_joins();
+  find_loop_writes(known);
   numbered.resize(std::bit_ceil(std::max<size_t>(1024, program.instructions.size() * 8)));
   constants.resize(256);
   for (auto& id : undefined_ids) id = kNone;
@@ -120,7 +123,8 @@ bool Builder::State::bits(Value v, uint64_t& out) const {
 
 Value Builder::State::make(Op op, Type type, std::span<const Value> args, uint32_t imm, uint32_t in_block) {
   const auto first = static_cast<uint32_t>(f.operands.size());
-  const bool per_lane = made_per_lane(f, op, args);
+  // One address is another place for each lane in private memory.
+  const bool per_lane = made_per_lane(f, op, args) || (op == Op::load && f.accesses[imm].space == Space::scratch);
   f.operands.insert(f.operands.end(), args.begin(), args.end());
   const auto id = static_cast<uint32_t>(f.insts.size());
   f.insts.push_back({.op = op,

@@ -21,9 +21,19 @@
 
 namespace orrery::shader::ir {
 
+// A variable that the loop of a header block writes.
+struct LoopWrite {
+  uint32_t header, variable;
+};
+// Beyond what the instructions' operands tell.
+struct LoopWrites {
+  std::vector<LoopWrite> more;
+  bool any = false;  // every loop may write every variable
+};
+
 class Builder {
  public:
-  Builder(Function& function, const Program& program, const TranslateOptions& options);
+  Builder(Function& function, const Program& program, const TranslateOptions& options, const LoopWrites& known = {});
   ~Builder();
 
   const TranslateOptions& options() const { return options_; }
@@ -129,10 +139,13 @@ class Builder {
   // The binding of a bound buffer, one per distinct source.
   uint32_t binding(const DescriptorSource& source);
 
-  // Used by the driver (translate.cpp): blocks in the graph's order; the terminator's condition is read at its end.
+  // Used by construct(): blocks in the graph's order; the terminator's condition is read at its end.
   void start_block(uint32_t block);
   void end_block();
   void set_route(uint32_t route, uint32_t value);
+  // Writes in loops that were taken not to write the variable: the function is wrong, and has to be made again with
+  // this known.
+  std::span<const LoopWrite> unforeseen_writes() const;
   void finish();
 
   static constexpr uint32_t kVcc = 106, kM0 = 124, kNull = 125, kExec = 126;

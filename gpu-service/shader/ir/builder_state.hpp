@@ -19,7 +19,7 @@ enum : uint32_t {
 };
 
 struct Builder::State {
-  State(Builder& owner, const Program& program_in);
+  State(Builder& owner, const Program& program_in, const LoopWrites& known);
 
   Builder& builder;
   Function& f;
@@ -54,6 +54,14 @@ struct Builder::State {
   };
   std::vector<Join> joins;                     // by block
   std::vector<std::vector<uint32_t>> writers;  // by variable: blocks that write it, ascending
+  // Loops, by their headers (find_joins tells which; none where they overlap).
+  std::vector<uint32_t> loop_of;     // by block: header of the innermost loop around it, the header's own included
+  std::vector<uint32_t> outer_loop;  // by header
+  std::vector<uint32_t> loop_index;  // by header: row of the two tables
+  uint32_t loop_count = 0;
+  std::vector<uint32_t> loop_writes, passed_headers;  // bits: rows of page_count words, a bit per variable
+  std::vector<uint8_t> passed_anywhere;               // by variable
+  std::vector<LoopWrite> unforeseen;
   struct Frame {
     uint32_t block, phi, next;
   };
@@ -64,12 +72,17 @@ struct Builder::State {
   Value read(uint32_t variable, uint32_t in_block);
   void write(uint32_t variable, uint32_t id) {
     definition(variable, block) = id;
-    if (writers[variable].empty() || writers[variable].back() != block) writers[variable].push_back(block);
+    if (!writers[variable].empty() && writers[variable].back() == block) return;
+    writers[variable].push_back(block);
+    if (loop_count != 0 && passed_anywhere[variable]) check_passed(variable);
   }
   void write(uint32_t variable, Value v) { write(variable, v.id); }
   void find_joins();
   // The block whose end has the variable's value at the start of in_block; kNone when only a phi can tell.
   uint32_t passed(uint32_t variable, uint32_t in_block) const;
+  void find_loop_writes(const LoopWrites& known);
+  uint32_t passed_open(uint32_t variable, uint32_t header);
+  void check_passed(uint32_t variable);
   // Makes the value of a variable whose definition in the block is kDerived.
   Value derive(uint32_t variable, uint32_t in_block);
   Value initial(uint32_t variable);

@@ -11,6 +11,9 @@ namespace orrery::shader::ir {
 void Builder::State::find_joins() {
   const auto count = static_cast<uint32_t>(f.blocks.size());
   joins.assign(count, {});
+  loop_of.assign(count, kNone);
+  outer_loop.assign(count, kNone);
+  loop_index.assign(count, 0);
   std::vector<uint32_t> latch(count, 0), dominator(count, kNone), loops;
   for (uint32_t n = 0; n < count; ++n)
     for (const uint32_t p : f.blocks[n].predecessors) latch[n] = std::max(latch[n], p >= n ? p : 0);
@@ -27,11 +30,17 @@ void Builder::State::find_joins() {
     if (d != kNone && f.blocks[n].predecessors.size() > 1 && (loops.empty() || loops.back() <= d)) {
       joins[n] = {d, is_loop(n) ? latch[n] : n - 1};
     }
+    if (!loops.empty()) loop_of[n] = loops.back();
     if (!is_loop(n)) continue;
     if (!loops.empty() && latch[loops.back()] < latch[n]) {  // loops that overlap: no join is passed
       joins.assign(count, {});
+      loop_of.assign(count, kNone);
+      loop_count = 0;
       return;
     }
+    if (!loops.empty()) outer_loop[n] = loops.back();
+    loop_of[n] = n;
+    loop_index[n] = loop_count++;
     loops.push_back(n);
   }
 }

@@ -101,6 +101,10 @@ Value Builder::State::read(uint32_t variable, uint32_t in_block) {
       } else if (id == kDerived) {
         result = derive(variable, frame.block);
       } else if (unfilled[frame.block] && (b.predecessors.size() > 1 || b.predecessors[0] >= frame.block)) {
+        if (const uint32_t past = passed_open(variable, frame.block); past != kNone) {
+          stack.push_back({past, kNone, 0});
+          continue;
+        }
         const uint32_t phi = make_phi(variable, frame.block);
         incomplete[frame.block].push_back({variable, phi});
         definition(variable, frame.block) = phi;
@@ -295,6 +299,13 @@ void Builder::State::rewrite() {
     }
     if (!changed) break;
   }
+  // Only what sees something new is made again: an operand that turned out to be another value, was made again itself,
+  // or is a loop's phi, which was open when its users were made.
+  std::vector<uint8_t> fresh(f.insts.size());
+  for (const Block& b : f.blocks) {
+    if (b.predecessors.empty() || b.predecessors.back() < static_cast<uint32_t>(&b - f.blocks.data())) continue;
+    for (const uint32_t phi : b.phis) fresh[phi] = 1;
+  }
   std::vector<uint32_t> old;
   Value args[16];
   for (uint32_t n = 0; n < f.blocks.size(); ++n) {
@@ -304,14 +315,23 @@ void Builder::State::rewrite() {
     f.blocks[n].body.reserve(old.size());
     for (const uint32_t id : old) {
       const Inst inst = f.insts[id];
-      for (uint32_t i = 0; i < inst.count; ++i) f.operands[inst.first + i] = resolve(f.operands[inst.first + i]);
-      if (traits_of(inst.op) == Traits::effect || inst.count > 3) {
+      bool again = false;
+      for (uint32_t i = 0; i < inst.count; ++i) {
+        Value& v = f.operands[inst.first + i];
+        const Value now = resolve(v);
+        again |= now != v || now.id >= fresh.size() || fresh[now.id];
+        v = now;
+      }
+      if (!again || traits_of(inst.op) == Traits::effect || inst.count > 3) {
         f.blocks[n].body.push_back(id);
         continue;
       }
       for (uint32_t i = 0; i < inst.count; ++i) args[i] = f.operands[inst.first + i];
       const Value v = builder.number(inst.op, inst.type, {args, inst.count}, inst.imm, {id});
-      if (v.id == id) continue;
+      if (v.id == id) {
+        fresh[id] = 1;
+        continue;
+      }
       f.insts[id].op = Op::copy;
       f.insts[id].count = 1;
       if (inst.count == 0) {

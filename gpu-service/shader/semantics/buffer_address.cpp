@@ -96,6 +96,8 @@ BufferAccess buffer_access(Builder& b, const Instruction& i) {
   // (docs/decisions/021).
   if ((b.options().rsrc2 & 1) && source && *source == DescriptorSource{}) {
     a.route = BufferAccess::Route::scratch;
+  } else if ((b.options().rsrc2 & 1) && !source && from_private_descriptor(b.function(), a.words[0])) {
+    a.route = BufferAccess::Route::lost;
   } else if (source && b.options().bind_buffers) {
     a.route = BufferAccess::Route::bound;
     a.binding = b.binding(*source);
@@ -114,6 +116,7 @@ Place buffer_place(Builder& b, const BufferAccess& a, uint32_t behind, Value che
           .lanes = b.exec(),
           .address = b.add(b.add(a.offset, b.u32(a.immediate + behind)), b.lshr(a.scalar, b.u32(b.wave64() ? 6 : 5)))};
     case BufferAccess::Route::addressed:
+    case BufferAccess::Route::lost:
       break;
   }
   return addressed_place(b, a, behind, checked, bytes);

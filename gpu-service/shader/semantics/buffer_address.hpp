@@ -12,6 +12,7 @@ struct BufferAccess {
     bound,      // a binding of the module: neither swizzled nor with thread ids, checked by record or raw
     addressed,  // the V# is taken apart here
     scratch,    // the private segment's own descriptor
+    lost,       // made of the private segment's descriptor, but not simply it: to be refused
   } route = Route::addressed;
   std::array<Value, 4> words;   // V#
   Value index, offset, scalar;  // VGPRs or 0; soffset

@@ -16,6 +16,7 @@ Outcome buffer(Builder& b, const Instruction& i) {
   const MemoryShape& shape = memory_shape(i.opcode);
   if (shape.kind == Kind::none || shape.kind == Kind::unsupported) return refuse("no semantics");
   const BufferAccess access = buffer_access(b, i);
+  if (access.route == Route::lost) return refuse("private memory through a descriptor that is not traced");
   if (access.route == Route::scratch && i.idxen) return refuse("indexed access to private memory");
   if (i.tfe && shape.kind != Kind::load) return refuse("TFE of a store");
   const Value bytes = b.u32(shape.bytes);

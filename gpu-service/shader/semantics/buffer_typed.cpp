@@ -67,6 +67,8 @@ ir::Outcome typed_buffer(Builder& b, const Instruction& i) {
   const bool fixed = i.format == Format::mtbuf;
   if (fixed && buffer_format_name(i.data_format).empty()) return refuse("reserved buffer format");
   const BufferAccess access = buffer_access(b, i);
+  if (access.route == BufferAccess::Route::lost)
+    return refuse("private memory through a descriptor that is not traced");
   if (access.route == BufferAccess::Route::scratch) return refuse("typed access to private memory");
   if (i.tfe && shape.kind != Kind::load) return refuse("TFE of a store");
   const ElementFormat format = fixed ? element_format(b, i.data_format) : element_format(b, access.format(b));

@@ -68,4 +68,18 @@ std::optional<DescriptorSource> trace_descriptor(const ir::Builder& b, const std
   return std::nullopt;
 }
 
+bool from_private_descriptor(const ir::Function& f, Value word) {
+  constexpr size_t kMostLooked = 64;
+  std::vector<Value> open{word};
+  for (size_t n = 0; n < open.size() && n < kMostLooked; ++n) {
+    const ir::Inst& inst = f.at(open[n]);
+    if (inst.op == Op::user_data && inst.imm == 0) return true;
+    if (ir::traits_of(inst.op) == ir::Traits::effect || inst.op == Op::component) continue;  // loaded
+    if (inst.op == Op::constant || inst.op == Op::undefined) continue;
+    for (const Value v : f.args(inst))
+      if (v && std::ranges::find(open, v) == open.end()) open.push_back(v);
+  }
+  return false;
+}
+
 }  // namespace orrery::shader::semantics

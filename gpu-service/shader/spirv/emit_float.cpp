@@ -51,10 +51,7 @@ bool Emitter::emit_float(uint32_t inst, const ir::Inst& i) {
   const auto args = f_.args(i);
   const uint32_t count = slots(i);
   const Id type = module_.type(i.type);
-  auto exact = [&](Id result) {
-    module_.decorate(result, spv::DecorationNoContraction);
-    return result;
-  };
+  auto exact = [&](Id result) { return module_.exact(result); };
   spv::Op op = spv::OpNop;
   switch (i.op) {
     case Op::fadd:

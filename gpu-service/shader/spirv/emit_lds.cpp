@@ -1,4 +1,4 @@
-// The group's LDS as workgroup memory, and private (scratch) memory.
+// The group's LDS as workgroup memory.
 #include <algorithm>
 #include <bit>
 
@@ -215,105 +215,6 @@ void Emitter::emit_lds(uint32_t inst, const ir::Inst& i, const Access& a, uint32
             return {atomic_on(a, pointer(at), i.type, id(args[2], slot), args.size() > 3 ? id(args[3], slot) : 0)};
           });
         }));
-  }
-}
-
-Id Emitter::linear_group() {
-  Id& cached = entry_[10u << 16];
-  if (cached) return cached;
-  const Id three = module_.vector(uint_type(), 3);
-  const Id own = module_.built_in(spv::BuiltInWorkgroupId, three),
-           all = module_.built_in(spv::BuiltInNumWorkgroups, three);
-  return cached = in_prelude([&] {
-           const Id o = value(spv::OpLoad, three, {own}), n = value(spv::OpLoad, three, {all});
-           auto part = [&](Id v, uint32_t d) { return value(spv::OpCompositeExtract, uint_type(), {v, d}); };
-           const Id yz = binary(spv::OpIAdd, part(o, 1), binary(spv::OpIMul, part(o, 2), part(n, 1)));
-           return binary(spv::OpIAdd, part(o, 0), binary(spv::OpIMul, yz, part(n, 0)));
-         });
-}
-
-// Private memory: per group, per wave, per dword, per lane; beyond scratch_dwords reads 0 and is dropped.
-void Emitter::emit_scratch(uint32_t inst, const ir::Inst& i, const Access& a, uint32_t slot) {
-  uses_scratch_ = true;
-  const auto args = f_.args(i);
-  if (i.op == Op::atomic) {
-    refuse(a.instruction, "atomic on private memory");
-    finish_load(inst, i, slot, {module_.null(module_.type(i.type))});
-    return;
-  }
-  const Id lanes = f_.at(args[0]).op == Op::constant ? 0 : id(args[0], slot);
-  const Id wide = module_.type(Type::u64);
-  Id& base = entry_[(11u << 16) + slot];
-  if (!base) {
-    const Id group = linear_group(), wave = wave_in_group(), own = lane(slot), memory = push(kScratch);
-    base = in_prelude([&] {
-      const Id waves = value(spv::OpIAdd, wide,
-                             {value(spv::OpIMul, wide, {value(spv::OpUConvert, wide, {group}), module_.u64(waves_)}),
-                              value(spv::OpUConvert, wide, {wave})});
-      const Id bytes =
-          value(spv::OpIMul, wide, {waves, module_.u64(static_cast<uint64_t>(o_.scratch_dwords) * o_.layout.wave * 4)});
-      const Id mine = value(spv::OpUConvert, wide, {binary(spv::OpShiftLeftLogical, own, u32(2))});
-      return value(spv::OpIAdd, wide, {value(spv::OpIAdd, wide, {memory, bytes}), mine});
-    });
-  }
-  // Spills lie at constant addresses: checked here, and one addition to the lane's base.
-  const ir::Inst& constant_address = f_.at(args[1]);
-  const bool fixed = constant_address.op == Op::constant;
-  const uint32_t fixed_dword = fixed ? (constant_address.imm + static_cast<uint32_t>(a.offset)) / 4 : 0;
-  Id address = 0, dword = 0;
-  auto prepare = [&] {
-    address = id(args[1], slot);
-    if (a.offset) address = binary(spv::OpIAdd, address, u32(static_cast<uint32_t>(a.offset)));
-    if (!fixed) dword = binary(spv::OpShiftRightLogical, address, u32(2));
-  };
-  auto place = [&](Id at, uint32_t n) {
-    const uint64_t row = static_cast<uint64_t>(o_.layout.wave) * 4;
-    if (fixed) return value(spv::OpIAdd, wide, {base, module_.u64((fixed_dword + n) * row)});
-    const Id bytes = value(spv::OpIMul, wide, {value(spv::OpUConvert, wide, {at}), module_.u64(row)});
-    return value(spv::OpIAdd, wide, {base, bytes});
-  };
-  auto inside = [&](Id at, uint32_t n) {
-    if (fixed) return fixed_dword + n < o_.scratch_dwords ? Id{0} : module_.constant(Type::b1, 0);
-    return value(spv::OpULessThan, bool_type(), {at, u32(o_.scratch_dwords)});
-  };
-  auto shift_of = [&] {
-    return binary(spv::OpShiftLeftLogical, binary(spv::OpBitwiseAnd, address, u32(a.bytes == 1 ? 3 : 2)), u32(3));
-  };
-  const uint32_t narrow = a.bytes == 1 ? 0xff : 0xffff;
-  if (i.op == Op::load) {
-    finish_load(inst, i, slot, conditional(lanes, uint_type(), a.components, [&]() -> Results {
-                  prepare();
-                  Results parts{};
-                  for (uint32_t n = 0; n < a.components; ++n) {
-                    const Id at = n && !fixed ? binary(spv::OpIAdd, dword, u32(n)) : dword;
-                    parts[n] = conditional(inside(at, n), uint_type(), 1,
-                                           [&]() -> Results { return {load_device(place(at, n), Type::u32)}; })[0];
-                  }
-                  if (a.bytes < 4)
-                    parts[0] =
-                        binary(spv::OpBitwiseAnd, binary(spv::OpShiftRightLogical, parts[0], shift_of()), u32(narrow));
-                  return parts;
-                }));
-  } else {
-    conditional(lanes, 0, 0, [&]() -> Results {
-      prepare();
-      for (uint32_t n = 0; n < a.components; ++n) {
-        const Id at = n && !fixed ? binary(spv::OpIAdd, dword, u32(n)) : dword;
-        conditional(inside(at, n), 0, 0, [&]() -> Results {
-          Id data = id(args[2 + n], slot);
-          const Id p = place(at, n);
-          if (a.bytes < 4) {  // nobody else writes this lane's dword
-            const Id shift = shift_of();
-            const Id kept = value(spv::OpNot, uint_type(), {binary(spv::OpShiftLeftLogical, u32(narrow), shift)});
-            const Id bits = binary(spv::OpShiftLeftLogical, binary(spv::OpBitwiseAnd, data, u32(narrow)), shift);
-            data = binary(spv::OpBitwiseOr, binary(spv::OpBitwiseAnd, load_device(p, Type::u32), kept), bits);
-          }
-          store_device(p, Type::u32, data);
-          return {};
-        });
-      }
-      return {};
-    });
   }
 }
 

@@ -77,7 +77,7 @@ bool Emitter::emit_memory(uint32_t inst, const ir::Inst& i) {
     }
     return true;
   }
-  bool per_lane = i.per_lane;
+  bool per_lane = i.per_lane || a.space == Space::scratch;
   for (ir::Value v : f_.args(i)) per_lane |= f_.insts[v.id].per_lane;
   // Lanes of a whole wave take the same code in turn; a private address is a constant of each lane's slot.
   if (per_lane && subgroup_ == 1 && a.space != Space::scratch) {
@@ -187,7 +187,7 @@ Id Emitter::atomic_on(const Access& a, Id pointer, Type type, Id data, Id compar
     Id z = 0;
     if (a.atomic == ir::AtomicOp::fadd) {
       z = value(spv::OpFAdd, rt, {x, y});
-      module_.decorate(z, spv::DecorationNoContraction);
+      module_.exact(z);
       made = value(spv::OpBitcast, t, {z});
     } else {
       // A NaN in memory loses, a NaN operand leaves memory alone: a compare that is false when unordered picks the

@@ -129,6 +129,9 @@ std::expected<shader::Module, std::vector<ShaderRefusal>> Emitter::emit() {
     put(functions, spv::OpVariable, {pointer, loop_rounds_, static_cast<uint32_t>(spv::StorageClassFunction), u32(0)});
   }
   functions.insert(functions.end(), variables_.begin(), variables_.end());
+  for (const Id array : private_arrays_) {
+    put(functions, spv::OpVariable, {private_type_, array, static_cast<uint32_t>(spv::StorageClassFunction)});
+  }
   if (escape_notes_[0]) put(functions, spv::OpStore, {escape_notes_[0], u32(0)});
   functions.insert(functions.end(), prelude_.begin(), prelude_.end());
   put(functions, spv::OpBranch, {block_label_[0]});

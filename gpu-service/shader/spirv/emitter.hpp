@@ -91,6 +91,9 @@ class Emitter {
   void emit_lds(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
   void emit_buffer(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
   void emit_scratch(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
+  uint32_t private_dwords() const;
+  Id private_array(uint32_t slot);
+  void emit_private(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot, Id array);
   // `if (condition) {body}`: ids of type `type` that body answers, 0 where it did not run. No condition (0): always.
   using Results = std::array<Id, 4>;
   template <class Body>
@@ -186,7 +189,11 @@ class Emitter {
   std::vector<BoundBuffer> bound_;
   std::array<Id, 4> escape_notes_{};
   std::array<Id, 3> windows_{};
-  Id loop_rounds_ = 0;  // counts an invocation's loop rounds, on drivers that cut loops off
+  bool private_known_ = false;
+  uint32_t private_dwords_ = 0;
+  Id private_type_ = 0;             // pointer to a slot's array
+  std::vector<Id> private_arrays_;  // per slot; none: private memory is in the device buffer
+  Id loop_rounds_ = 0;              // counts an invocation's loop rounds, on drivers that cut loops off
   uint32_t waves_ = 1, threads_ = 1, lds_dwords_ = 0;
 };
 

@@ -185,6 +185,16 @@ Id Module::glsl() {
 }
 
 Words Module::assemble(Id main, std::array<uint32_t, 3> local_size, const Words& functions) {
+  if (!exact_.empty()) {
+    const Id group = new_id();
+    decorate(group, spv::DecorationNoContraction);
+    put(decorations_, spv::OpDecorationGroup, {group});
+    constexpr size_t kMostTargets = 65000;  // an instruction has at most 65,535 words
+    for (size_t at = 0; at < exact_.size(); at += kMostTargets) {
+      put(decorations_, spv::OpGroupDecorate, {group},
+          std::span(exact_).subspan(at, std::min(kMostTargets, exact_.size() - at)));
+    }
+  }
   Words out;
   out.reserve(functions.size() + types_.size() + decorations_.size() + 128);
   out.insert(out.end(), {spv::MagicNumber, 0x00010500u, 0u, next_, 0u});

@@ -37,6 +37,12 @@ class Module {
   void decorate(Id target, spv::Decoration d, std::initializer_list<uint32_t> operands = {});
   void member_decorate(Id type, uint32_t member, spv::Decoration d, std::initializer_list<uint32_t> operands = {});
 
+  // NoContraction, a word for each target: one decoration group holds them all.
+  Id exact(Id result) {
+    exact_.push_back(result);
+    return result;
+  }
+
   // Types.
   Id type(ir::Type t);
   Id integer(uint32_t bits);  // unsigned
@@ -69,7 +75,7 @@ class Module {
  private:
   Id next_ = 1, glsl_ = 0, void_ = 0, pair_ = 0;
   bool physical_addresses_ = false;
-  Words capabilities_, decorations_, types_, modes_, interface_;
+  Words capabilities_, decorations_, types_, modes_, interface_, exact_;
   std::array<Id, 9> scalar_{};
   std::unordered_map<uint64_t, Id> derived_, constants_;
   std::array<std::unordered_map<uint64_t, Id>, 2> wide_constants_;  // u64, f64

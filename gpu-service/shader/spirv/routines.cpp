@@ -478,8 +478,7 @@ void RoutineWriter::fma(Type type) {
   const Id w = m.type(work);
   auto exact = [&](spv::Op op, Id a, Id b) {
     const Id r = e.value(op, w, {a, b});
-    m.decorate(r, spv::DecorationNoContraction);
-    return r;
+    return m.exact(r);
   };
   auto add = [&](Id a, Id b) { return exact(spv::OpFAdd, a, b); };
   auto sub = [&](Id a, Id b) { return exact(spv::OpFSub, a, b); };

@@ -94,6 +94,37 @@ TEST(Builder, a_value_that_no_arm_writes_passes_a_join_without_a_phi_being_made)
   EXPECT_LE(made, 3u);
 }
 
+// Nothing is known of a hand-made loop's writes before it is written: what it does write makes construction begin
+// again.
+TEST(Builder, a_register_that_a_loop_does_not_write_is_seen_through_its_header) {
+  uint32_t seen = 0;
+  const auto f = function_of(loop(
+                                 cfg::Condition::scc1, [](Builder& b) { b.set_vgpr(1, b.u32(0)); },
+                                 [&](Builder& b) {
+                                   const ir::Inst& word = b.function().at(b.sgpr(4));
+                                   seen += word.op == Op::user_data && word.imm == 4;
+                                   b.set_vgpr(1, b.add(b.vgpr(1), b.sgpr(4)));
+                                   b.set_scc(b.compare(Op::ult, b.read_lane(b.vgpr(1), b.u32(0)), b.u32(9)));
+                                 },
+                                 [](Builder& b) { store(b, b.vgpr(1)); }),
+                             options_for(32, 32));
+  EXPECT_EQ(seen, 2u);
+  EXPECT_EQ(count_of(f, Op::phi), 1u);
+}
+
+TEST(Builder, a_register_that_a_loop_writes_unforeseen_is_a_phi_in_the_end) {
+  const auto f = function_of(loop(
+                                 cfg::Condition::scc1, [](Builder&) {},
+                                 [&](Builder& b) {
+                                   const Value next = b.add(b.sgpr(4), b.u32(1));
+                                   b.set_sgpr(4, next);
+                                   b.set_scc(b.compare(Op::ult, next, b.u32(9)));
+                                 },
+                                 [](Builder& b) { store(b, b.sgpr(4)); }),
+                             options_for(32, 32));
+  EXPECT_EQ(count_of(f, Op::phi), 1u);
+}
+
 TEST(Builder, a_mask_read_as_a_number_is_a_ballot_per_word) {
   for (const uint32_t wave : {32u, 64u}) {
     const auto f = function_of(straight([](Builder& b) {

@@ -146,5 +146,23 @@ TEST(Corpus, layouts_without_subgroups_use_no_subgroup_operation) {
   }
 }
 
+// Its descriptor is traced wherever it is used, also in loops: in the module's own buffer when it is large, else in
+// variables.
+TEST(Corpus, private_memory_of_compiled_kernels_is_never_guest_memory) {
+  uint32_t checked = 0;
+  for (const Kernel& kernel : corpus()) {
+    if (!kernel.facts.name.starts_with("spill.") && !kernel.facts.name.starts_with("sha256.")) continue;
+    TranslateOptions o = options_for(kernel, subgroup_layout(kernel.facts.wave, 32));
+    const auto small = translate(kernel.program, o);
+    o.scratch_dwords = 4096;
+    const auto large = translate(kernel.program, o);
+    ASSERT_TRUE(small && large) << kernel.facts.name;
+    EXPECT_FALSE(small->uses_scratch) << kernel.facts.name;
+    EXPECT_TRUE(large->uses_scratch) << kernel.facts.name;
+    ++checked;
+  }
+  EXPECT_EQ(checked, 4u);
+}
+
 }  // namespace
 }  // namespace orrery::shader::test

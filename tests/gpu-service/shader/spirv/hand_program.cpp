@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "gpu-service/shader/ir/construct.hpp"
 #include "gpu-service/shader/passes/passes.hpp"
 #include "gpu-service/shader/spirv/emitter.hpp"
 
@@ -62,13 +63,10 @@ ir::Function function_of(const HandProgram& program, const TranslateOptions& opt
   ir::Function f;
   f.graph = &program.graph;
   const Program nothing;
-  ir::Builder b(f, nothing, options);
-  for (uint32_t n = 0; n < program.blocks.size(); ++n) {
-    b.start_block(n);
+  ir::construct(f, nothing, options, [&](ir::Builder& b, uint32_t n) {
     program.blocks[n](b);
-    b.end_block();
-  }
-  b.finish();
+    return true;
+  });
   passes::run(f, !options.host.lockstep_subgroups);
   return f;
 }
