@@ -65,6 +65,8 @@ TEST(Unaligned, lds_at_constant_addresses_and_across_its_end_is_read_byte_by_byt
   p.text = kStart +
            "global_load_dwordx4 v[8:11], v1, s[0:1]\nv_mov_b32 v20, 0\nv_mov_b32 v21, 0x1ff\ns_waitcnt vmcnt(0)\n"
            "v_cmp_eq_u32 {m}, 0, v0\ns_mov_b64 s[10:11], exec\ns_mov_b32 exec_lo, 1\ns_mov_b32 exec_hi, 0\n"
+           // Nobody has written LDS before: what it holds then is not the same everywhere.
+           "v_mov_b32 v22, 0\nv_mov_b32 v23, 0\nds_write_b64 v20, v[22:23] offset:8\n"
            "ds_write_b64 v20, v[8:9]\nds_write_b32 v20, v10 offset:3\nds_write_b16 v20, v11 offset:11\n"
            "ds_write_b32 v20, v8 offset:508\nds_write_b32 v20, v9 offset:510\nds_write_b16 v21, v10\n"
            "s_mov_b64 exec, s[10:11]\ns_waitcnt lgkmcnt(0)\n"
