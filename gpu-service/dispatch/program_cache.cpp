@@ -103,18 +103,25 @@ std::shared_ptr<const ReadProgram> ProgramCache::read(GuestAddress address) {
 
 void ProgramCache::trim() {
   if (translations_.size() > kMostTranslations) translations_.clear();
+  if (needs_.size() > kMostTranslations) needs_.clear();
 }
 
-shader::ProgramNeeds ProgramCache::needs(const ReadProgram& program, const shader::TranslateOptions& options) const {
-  const auto analysis = shader::analyse(**program.program, options);
-  return analysis ? analysis->needs : shader::ProgramNeeds{};
+ProgramCache::Key ProgramCache::key_of(const ReadProgram& program, const shader::TranslateOptions& options) {
+  return {(*program.program)->hash, options.layout.wave,    options.layout.subgroup, options.layout.k,
+          options.layout.exchange,  options.group_size,     options.rsrc1,           options.rsrc2,
+          options.bind_buffers,     options.scratch_dwords, options.partial_groups};
+}
+
+shader::ProgramNeeds ProgramCache::needs(const ReadProgram& program, const shader::TranslateOptions& options) {
+  const auto [known, fresh] = needs_.try_emplace(key_of(program, options));
+  if (fresh) {
+    if (const auto analysis = shader::analyse(**program.program, options)) known->second = analysis->needs;
+  }
+  return known->second;
 }
 
 Translation& ProgramCache::translate(const ReadProgram& program, const shader::TranslateOptions& options) {
-  const Key key{(*program.program)->hash, options.layout.wave,    options.layout.subgroup, options.layout.k,
-                options.layout.exchange,  options.group_size,     options.rsrc1,           options.rsrc2,
-                options.bind_buffers,     options.scratch_dwords, options.partial_groups};
-  auto& known = translations_[key];
+  auto& known = translations_[key_of(program, options)];
   if (known) return *known;
   ++made_;
   auto translation = std::make_unique<Translation>();

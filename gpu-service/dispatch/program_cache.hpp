@@ -59,8 +59,9 @@ class ProgramCache {
   // refused.
   Translation& translate(const ReadProgram& program, const shader::TranslateOptions& options);
 
-  // What the program needs of its wave; a refused one answers no needs, its translation says why.
-  shader::ProgramNeeds needs(const ReadProgram& program, const shader::TranslateOptions& options) const;
+  // What the program needs of its wave, found once for the same options; a refused one answers no needs, its
+  // translation says why.
+  shader::ProgramNeeds needs(const ReadProgram& program, const shader::TranslateOptions& options);
 
   // Forgets everything when there is far more than a title needs: code that is made anew all the time must not fill the
   // host's memory. Only while the device is idle; references to translations end.
@@ -70,6 +71,7 @@ class ProgramCache {
  private:
   using Key = std::tuple<ContentHash, uint32_t, uint32_t, uint32_t, shader::LaneExchange, std::array<uint32_t, 3>,
                          uint32_t, uint32_t, bool, uint32_t, bool>;
+  static Key key_of(const ReadProgram& program, const shader::TranslateOptions& options);
 
   const vulkan::Device& device_;
   const memory::GuestMemory& memory_;
@@ -77,6 +79,7 @@ class ProgramCache {
   std::map<GuestAddress, std::shared_ptr<const ReadProgram>> programs_;
   uint64_t instructions_ = 0;  // of all programs kept
   std::map<Key, std::unique_ptr<Translation>> translations_;
+  std::map<Key, shader::ProgramNeeds> needs_;
   uint64_t made_ = 0;
 };
 
