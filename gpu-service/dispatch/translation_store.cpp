@@ -1,7 +1,6 @@
 #include "gpu-service/dispatch/translation_store.hpp"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <link.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,7 +12,7 @@
 
 #include "gpu-service/dispatch/module_bytes.hpp"
 #include "shared/log.hpp"
-#include "shared/unique_fd.hpp"
+#include "shared/plain_file.hpp"
 
 namespace orrery::dispatch {
 namespace {
@@ -30,26 +29,6 @@ struct FileHeader {
   uint64_t key_size = 0;  // bytes
   ContentHash hash;       // of those bytes
 };
-
-bool read_all(int fd, std::span<std::byte> out) {
-  while (!out.empty()) {
-    const ssize_t got = read(fd, out.data(), out.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    out = out.subspan(static_cast<size_t>(got));
-  }
-  return true;
-}
-
-bool write_all(int fd, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t done = write(fd, bytes.data(), bytes.size());
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return false;
-    bytes = bytes.subspan(static_cast<size_t>(done));
-  }
-  return true;
-}
 
 // The build id note of the first object, which is the program itself.
 int find_build_id(dl_phdr_info* info, size_t, void* out) {
@@ -122,35 +101,35 @@ TranslationStore::TranslationStore(fs::path directory, ContentHash build, uint64
     : directory_(std::move(directory)), build_(build), most_bytes_(most_bytes) {}
 
 fs::path TranslationStore::path_of(const shader::Program& program, const shader::TranslateOptions& options) const {
-  return directory_ / (hash_bytes(translation_key(program, options, build_)).hex() + kSuffix);
+  return path_of_key(translation_key(program, options, build_));
+}
+fs::path TranslationStore::path_of_key(std::span<const std::byte> key) const {
+  return directory_ / (hash_bytes(key).hex() + kSuffix);
 }
 
 std::optional<shader::Module> TranslationStore::load(const shader::Program& program,
                                                      const shader::TranslateOptions& options) {
   if (directory_.empty()) return std::nullopt;
   const auto key = translation_key(program, options, build_);
-  const fs::path path = path_of(program, options);
-  // Not blocking: a pipe in the file's place would make a plain open wait for a writer.
-  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd) {
+  const fs::path path = path_of_key(key);
+  const PlainFile file = open_plain_file(path);
+  if (!file.fd) {
     if (errno != ENOENT && errno != ENOTDIR) log::warn("translation {}: {}", path.string(), std::strerror(errno));
     return std::nullopt;
   }
-  struct stat status{};
-  FileHeader header;
-  if (fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+  if (!file.plain) {
     log::warn("translation {} is no plain file; it is ignored", path.string());
     return std::nullopt;
   }
-  const auto size = static_cast<uint64_t>(status.st_size);
-  if (size < sizeof(header) || size > kMostFileBytes ||
-      !read_all(fd.get(), std::as_writable_bytes(std::span(&header, 1))) || header.magic != kMagic ||
-      header.size != size - sizeof(header) || header.key_size > header.size) {
+  FileHeader header;
+  if (file.size < sizeof(header) || file.size > kMostFileBytes ||
+      read_all(file.fd.get(), std::as_writable_bytes(std::span(&header, 1))) != sizeof(header) ||
+      header.magic != kMagic || header.size != file.size - sizeof(header) || header.key_size > header.size) {
     log::warn("translation {} is cut off or damaged; it is ignored", path.string());
     return std::nullopt;
   }
   std::vector<std::byte> bytes(header.size);
-  if (!read_all(fd.get(), bytes) || hash_bytes(bytes) != header.hash) {
+  if (read_all(file.fd.get(), bytes) != bytes.size() || hash_bytes(bytes) != header.hash) {
     log::warn("translation {} is damaged; it is ignored", path.string());
     return std::nullopt;
   }
@@ -163,7 +142,7 @@ std::optional<shader::Module> TranslationStore::load(const shader::Program& prog
     log::warn("translation {} holds no module; it is ignored", path.string());
     return std::nullopt;
   }
-  futimens(fd.get(), nullptr);  // what is used last is dropped last
+  futimens(file.fd.get(), nullptr);  // what is used last is dropped last
   ++loaded_;
   return module;
 }
@@ -172,6 +151,7 @@ void TranslationStore::save(const shader::Program& program, const shader::Transl
                             const shader::Module& module) {
   if (directory_.empty() || failed_) return;
   std::vector<std::byte> body = translation_key(program, options, build_);
+  const fs::path path = path_of_key(body);
   FileHeader header;
   header.key_size = body.size();
   append_module(body, module);
@@ -180,17 +160,9 @@ void TranslationStore::save(const shader::Program& program, const shader::Transl
   const uint64_t file_bytes = sizeof(header) + body.size();
   if (file_bytes > std::min(kMostFileBytes, most_bytes_)) return;
 
-  std::error_code error;
-  fs::create_directories(directory_, error);
-  const fs::path path = path_of(program, options);
-  std::string temporary = path.string() + ".XXXXXX";
-  const UniqueFd fd(mkostemp(temporary.data(), O_CLOEXEC));
-  if (!fd || !write_all(fd.get(), std::as_bytes(std::span(&header, 1))) || !write_all(fd.get(), body) ||
-      rename(temporary.c_str(), path.c_str()) != 0) {
-    const int why = errno;
-    if (fd) unlink(temporary.c_str());
+  if (!publish_file(path, {std::as_bytes(std::span(&header, 1)), body})) {
     failed_ = true;
-    log::warn("translations are not kept: {}: {}", path.string(), std::strerror(why));
+    log::warn("translations are not kept: {}: {}", path.string(), std::strerror(errno));
     return;
   }
   ++saved_;

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "gpu-service/shader/translate.hpp"
@@ -36,6 +37,7 @@ class TranslationStore {
   std::filesystem::path path_of(const shader::Program& program, const shader::TranslateOptions& options) const;
 
  private:
+  std::filesystem::path path_of_key(std::span<const std::byte> key) const;
   void keep_within_bounds();
 
   std::filesystem::path directory_;

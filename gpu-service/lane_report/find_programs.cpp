@@ -1,8 +1,5 @@
 #include "gpu-service/lane_report/find_programs.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -10,7 +7,7 @@
 
 #include "gpu-service/lane_report/code_object.hpp"
 #include "gpu-service/lane_report/title_kernels.hpp"
-#include "shared/unique_fd.hpp"
+#include "shared/plain_file.hpp"
 
 namespace orrery::lane_report {
 namespace {
@@ -21,24 +18,14 @@ constexpr uint64_t kMostBytes = 4ull << 30;
 
 // Never waits: a pipe in a file's place is refused, not read.
 Result<std::vector<std::byte>> read_file(const fs::path& path) {
-  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd) return fail(ExitCode::file_missing, "{}: {}", path.string(), std::strerror(errno));
-  struct stat status{};
-  if (fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
-    return fail(ExitCode::file_malformed, "{}: no plain file", path.string());
+  const PlainFile file = open_plain_file(path);
+  if (!file.fd) return fail(ExitCode::file_missing, "{}: {}", path.string(), std::strerror(errno));
+  if (!file.plain) return fail(ExitCode::file_malformed, "{}: no plain file", path.string());
+  if (file.size > kMostBytes) {
+    return fail(ExitCode::file_malformed, "{}: {} bytes are too many", path.string(), file.size);
   }
-  if (static_cast<uint64_t>(status.st_size) > kMostBytes) {
-    return fail(ExitCode::file_malformed, "{}: {} bytes are too many", path.string(), status.st_size);
-  }
-  std::vector<std::byte> bytes(static_cast<size_t>(status.st_size));
-  size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t got = read(fd.get(), bytes.data() + done, bytes.size() - done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    done += static_cast<size_t>(got);
-  }
-  bytes.resize(done);
+  std::vector<std::byte> bytes(file.size);
+  bytes.resize(read_all(file.fd.get(), bytes));
   return bytes;
 }
 

@@ -1,13 +1,9 @@
 #include "gpu-service/vulkan/pipeline_cache.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <optional>
 #include <vector>
 
@@ -15,7 +11,7 @@
 #include "gpu-service/vulkan/vulkan_result.hpp"
 #include "shared/content_hash.hpp"
 #include "shared/log.hpp"
-#include "shared/unique_fd.hpp"
+#include "shared/plain_file.hpp"
 
 namespace orrery::vulkan {
 namespace {
@@ -46,25 +42,16 @@ std::string file_name(const DeviceFacts& facts) {
 
 // The driver's bytes from the file, or nothing; says why in the log unless there is no file.
 std::optional<std::vector<std::byte>> read_file(const std::string& path, const DeviceFacts& facts) {
-  // Not blocking: a pipe in the file's place would make a plain open wait for a writer.
-  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd) return std::nullopt;
-  struct stat status{};
+  const PlainFile file = open_plain_file(path);
+  if (!file.fd) return std::nullopt;
   FileHeader header;
-  if (fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
-      read(fd.get(), &header, sizeof(header)) != sizeof(header) || header.magic != kMagic || header.size > kMostBytes ||
-      header.size != static_cast<uint64_t>(status.st_size) - sizeof(header)) {
+  if (!file.plain || read_all(file.fd.get(), std::as_writable_bytes(std::span(&header, 1))) != sizeof(header) ||
+      header.magic != kMagic || header.size > kMostBytes || header.size != file.size - sizeof(header)) {
     log::warn("pipeline cache {} is cut off or damaged; it is ignored", path);
     return std::nullopt;
   }
   std::vector<std::byte> bytes(header.size);
-  size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t got = read(fd.get(), bytes.data() + done, bytes.size() - done);
-    if (got <= 0) break;
-    done += static_cast<size_t>(got);
-  }
-  if (done != bytes.size() || hash_bytes(bytes) != header.hash) {
+  if (read_all(file.fd.get(), bytes) != bytes.size() || hash_bytes(bytes) != header.hash) {
     log::warn("pipeline cache {} is damaged; it is ignored", path);
     return std::nullopt;
   }
@@ -77,18 +64,6 @@ std::optional<std::vector<std::byte>> read_file(const std::string& path, const D
     return std::nullopt;
   }
   return bytes;
-}
-
-bool write_all(int fd, const void* data, size_t size) {
-  const auto* bytes = static_cast<const std::byte*>(data);
-  while (size > 0) {
-    const ssize_t done = write(fd, bytes, size);
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return false;
-    bytes += done;
-    size -= static_cast<size_t>(done);
-  }
-  return true;
 }
 
 }  // namespace
@@ -142,16 +117,8 @@ Result<void> DiskPipelineCache::write() const {
   header.size = bytes.size();
   header.hash = hash_bytes(bytes);
 
-  std::error_code error;
-  std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), error);
-  std::string temporary = path_ + ".XXXXXX";
-  const UniqueFd fd(mkostemp(temporary.data(), O_CLOEXEC));
-  if (!fd) return fail(ExitCode::internal, "{}: {}", temporary, std::strerror(errno));
-  if (!write_all(fd.get(), &header, sizeof(header)) || !write_all(fd.get(), bytes.data(), bytes.size()) ||
-      rename(temporary.c_str(), path_.c_str()) != 0) {
-    const int why = errno;
-    unlink(temporary.c_str());
-    return fail(ExitCode::internal, "{}: {}", path_, std::strerror(why));
+  if (!publish_file(path_, {std::as_bytes(std::span(&header, 1)), bytes})) {
+    return fail(ExitCode::internal, "{}: {}", path_, std::strerror(errno));
   }
   return {};
 }

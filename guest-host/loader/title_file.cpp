@@ -1,17 +1,15 @@
 #include "guest-host/loader/title_file.hpp"
 
 #include <elf.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <span>
 
 #include "guest-host/loader/file_view.hpp"
-#include "shared/unique_fd.hpp"
+#include "shared/plain_file.hpp"
 
 namespace orrery::loader {
 
@@ -39,27 +37,21 @@ constexpr uint64_t kEncrypted = 2, kCompressed = 8, kHasData = 1 << 11;
 
 Result<std::vector<std::byte>> read_title_file(const std::string& given) {
   std::string path = given;
-  struct stat about{};
-  if (::stat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode)) path += "/eboot.bin";
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file || ::fstat(file.get(), &about) != 0) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) path += "/eboot.bin";
+  const PlainFile file = open_plain_file(path);
+  if (!file.fd) {
     return fail(ExitCode::file_missing, "cannot open {}: {}. Give the path of a title's eboot.bin or of its folder.",
                 path, std::strerror(errno));
   }
-  if (!S_ISREG(about.st_mode)) return fail(ExitCode::file_missing, "{} is not a file", path);
-  const auto size = static_cast<uint64_t>(about.st_size);
+  if (!file.plain) return fail(ExitCode::file_missing, "{} is not a file", path);
+  const uint64_t size = file.size;
   if (size == 0) return fail(ExitCode::file_malformed, "{} is empty", path);
   if (size > kLargestFile)
     return fail(ExitCode::file_malformed, "{} has {} bytes, more than a title can have", path, size);
   std::vector<std::byte> bytes(size);
-  size_t done = 0;
-  while (done < size) {
-    const auto got = ::read(file.get(), bytes.data() + done, size - done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail(ExitCode::file_missing, "cannot read {}: {}", path, std::strerror(errno));
-    if (got == 0) break;
-    done += static_cast<size_t>(got);
-  }
+  const size_t done = read_all(file.fd.get(), bytes);
+  if (done < size && errno != 0) return fail(ExitCode::file_missing, "cannot read {}: {}", path, std::strerror(errno));
   bytes.resize(done);
   return bytes;
 }

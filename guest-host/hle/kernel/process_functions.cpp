@@ -3,9 +3,9 @@
 
 #include "guest-host/cpu/guest_thread.hpp"
 #include "guest-host/hle/kernel/library.hpp"
-#include "guest-host/hle/kernel/output.hpp"
 #include "guest-host/hle/registry_binder.hpp"
 #include "shared/log.hpp"
+#include "shared/plain_file.hpp"
 
 namespace orrery::hle::kernel {
 
@@ -28,7 +28,7 @@ int64_t write_file(Environment& env, int file, GuestAddress data, uint64_t size,
   for (uint64_t done = 0; done < size; done += piece.size()) {
     piece.resize(std::min(size - done, kPiece));
     if (!env.memory.read(data + Bytes{done}, piece)) return error(kEfault);
-    if (!write_out(file, piece)) return error(kEio);
+    if (!write_all(file, piece)) return error(kEio);
   }
   return static_cast<int64_t>(size);
 }
@@ -49,7 +49,7 @@ void add_process_functions(Registry& registry, Environment& env) {
   registry.add(kLibrary, "sceKernelDebugOutText", [&env](int, GuestAddress text) -> int32_t {
     const auto read = env.memory.read_string(text, 1 << 16);
     if (!read) return kernel_error(kEfault);
-    return write_out(1, std::as_bytes(std::span(*read))) ? 0 : kernel_error(kEio);
+    return write_all(1, std::as_bytes(std::span(*read))) ? 0 : kernel_error(kEio);
   });
   registry.add(kLibrary, "_exit", [&env](int code) { env.process.exit_title(code); });
   registry.add(kLibrary, "__error", [] {

@@ -3,16 +3,16 @@
 #include <limits>
 #include <span>
 
-#include "guest-host/hle/kernel/output.hpp"
 #include "guest-host/hle/libc/format.hpp"
 #include "guest-host/hle/libc/library.hpp"
+#include "shared/plain_file.hpp"
 
 namespace orrery::hle::libc {
 
 namespace {
 
 int print(const std::string& text) {
-  return kernel::write_out(1, std::as_bytes(std::span(text))) ? static_cast<int>(text.size()) : -1;
+  return write_all(1, std::as_bytes(std::span(text))) ? static_cast<int>(text.size()) : -1;
 }
 
 int store(char* to, size_t size, const std::string& text) {
