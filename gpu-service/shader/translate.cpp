@@ -104,14 +104,11 @@ std::expected<std::unique_ptr<Built>, std::vector<ShaderRefusal>> build(const Pr
   const ir::SemanticTable& table = semantics::semantic_table();
   ir::Function& function = built->function;
   function.graph = graph;
-  std::optional<semantics::ModeFlow> modes;
+  semantics::ModeFlow modes(program, *graph, options.rsrc1);
   const bool whole = ir::construct(function, program, options, [&](ir::Builder& builder, uint32_t n) {
-    if (n == 0) {
-      refusals.clear();
-      modes.emplace(program, *graph, options.rsrc1);
-    }
+    if (n == 0) refusals.clear();
     const cfg::StructuredBlock& block = graph->blocks[n];
-    modes->enter(n);
+    modes.enter(n);
     for (uint32_t i = block.first; i < block.first + block.count; ++i) {
       const Instruction& instruction = program.instructions[i];
       if (has_no_meaning(instruction.opcode)) continue;
@@ -120,15 +117,15 @@ std::expected<std::unique_ptr<Built>, std::vector<ShaderRefusal>> build(const Pr
         report(refusals, instruction, "no semantics");
         continue;
       }
-      if (auto reason = modes->refusal(instruction)) report(refusals, instruction, std::move(*reason));
-      builder.set_mode(modes->mode());
+      if (auto reason = modes.refusal(instruction)) report(refusals, instruction, std::move(*reason));
+      builder.set_mode(modes.mode());
       if (ir::Outcome outcome = semantic(builder, instruction); !outcome) {
         report(refusals, instruction, std::move(outcome.error()));
       }
       if (std::string reason = builder.take_refusal(); !reason.empty()) {
         report(refusals, instruction, std::move(reason));
       }
-      modes->pass(instruction);
+      modes.pass(instruction);
     }
     return refusals.empty();
   });

@@ -158,7 +158,8 @@ Value Builder::State::initial(uint32_t variable) {
     prologue.push_back(v.id);
     return v;
   };
-  const uint32_t waves = (o.group_size[0] * o.group_size[1] * o.group_size[2] + o.layout.wave - 1) / o.layout.wave;
+  const GroupShape group = group_shape(o);
+  const uint32_t waves = group.waves(o.layout.wave);
   if (is_vgpr(variable)) {
     const uint32_t last = (o.rsrc2 >> 11) & 3;
     if (variable <= last && variable < 3) {
@@ -173,8 +174,8 @@ Value Builder::State::initial(uint32_t variable) {
       const Value args[] = {initial(kVarMask + kExec)};
       const uint32_t word = reg - kExec;
       // The only wave of its group: which of its threads exist is known.
-      if (waves == 1 && !o.partial_groups) {
-        const uint32_t threads = o.group_size[0] * o.group_size[1] * o.group_size[2];
+      if (waves == 1 && !group.partial) {
+        const uint32_t threads = group.threads();
         const uint64_t mask = threads >= 64 ? ~0ull : (1ull << threads) - 1;
         return constant(Type::u32, mask >> word * 32);
       }

@@ -2,12 +2,11 @@
 
 #include <utility>
 
+#include "gpu-service/shader/ir/float_shape.hpp"
 #include "gpu-service/shader/ir/rounding_double.hpp"
 
 namespace orrery::shader::ir {
 namespace {
-
-Type integer_of(Type type) { return type == Type::f16 ? Type::u16 : type == Type::f32 ? Type::u32 : Type::u64; }
 
 Value widened(Builder& b, Value v, Type to) {
   if (b.type(v) == to) return v;
@@ -17,7 +16,7 @@ Value widened(Builder& b, Value v, Type to) {
 
 // One step in the representation: away from zero (+1) or toward it (-1).
 Value stepped(Builder& b, Value v, Value condition, Value away) {
-  const Type type = b.type(v), integer = integer_of(type);
+  const Type type = b.type(v), integer = shape_of(type).integer;
   const Value bits = b.as(integer, v);
   const Value one = b.constant(integer, 1);
   const Value moved = b.select(away, b.add(bits, one), b.sub(bits, one));
@@ -38,7 +37,7 @@ Value to_odd(Builder& b, Value high, Value low) {
 // v is a zero whose bits are known before the program runs: 0 or the sign bit.
 bool is_zero(Builder& b, Value v, uint64_t& bits) {
   const Inst& inst = b.function().at(v);
-  const uint64_t sign = 1ull << (bits_of(inst.type) - 1);
+  const uint64_t sign = shape_of(inst.type).sign_bit();
   if (b.is_constant(v, bits)) return (bits & (sign - 1)) == 0;
   if (inst.op != Op::f_to_f || !is_zero(b, b.function().args(v)[0], bits)) return false;
   bits = bits != 0 ? sign : 0;
@@ -59,12 +58,12 @@ Value plain_mul(Builder& b, Value x, Value y) {
   uint64_t zero = 0;
   if (is_zero(b, x, zero)) std::swap(x, y);
   if (!is_zero(b, y, zero)) return b.op(Op::fmul, x, y);
-  const Type type = b.type(x), integer = integer_of(type);
-  const uint64_t infinity = type == Type::f16 ? 0x7c00 : type == Type::f32 ? 0x7f800000 : 0x7ff0000000000000;
-  const uint64_t nan = type == Type::f16 ? 0x7e00 : type == Type::f32 ? 0x7fc00000 : 0x7ff8000000000000;
-  const Value sign = b.land(b.as(integer, x), b.constant(integer, 1ull << (bits_of(type) - 1)));
-  const Value finite = b.compare(Op::flt, b.op(Op::fabs, x), b.constant(type, infinity));
-  return b.select(finite, b.as(type, b.lxor(sign, b.constant(integer, zero))), b.constant(type, nan));
+  const Type type = b.type(x);
+  const FloatShape shape = shape_of(type);
+  const Value sign = b.land(b.as(shape.integer, x), b.constant(shape.integer, shape.sign_bit()));
+  const Value finite = b.compare(Op::flt, b.op(Op::fabs, x), b.constant(type, shape.infinity()));
+  const Value nan = b.constant(type, shape.infinity() | shape.quiet_bit());
+  return b.select(finite, b.as(type, b.lxor(sign, b.constant(shape.integer, zero))), nan);
 }
 
 // x + y of doubles, to odd. An exact zero is -0 when rounding down, unless both are +0.
@@ -79,12 +78,12 @@ Value odd_sum(Builder& b, Value x, Value y, Round round) {
 
 // `exact` (one type wider) rounded to nearest and then moved to the side that the mode wants.
 Value narrowed_step(Builder& b, Value exact, Type to, Round round) {
-  const Type wide = b.type(exact), integer = integer_of(to);
+  const Type wide = b.type(exact), integer = shape_of(to).integer;
   const Value nearest = b.op(Op::f_to_f, to, {exact});
   if (round == Round::nearest_even) return nearest;
   const Value back = b.op(Op::f_to_f, wide, {nearest});
   const Value negative = b.compare(
-      Op::ine, b.land(b.as(integer, nearest), b.constant(integer, 1ull << (bits_of(to) - 1))), b.constant(integer, 0));
+      Op::ine, b.land(b.as(integer, nearest), b.constant(integer, shape_of(to).sign_bit())), b.constant(integer, 0));
   switch (round) {
     case Round::toward_zero:
       return stepped(b, nearest, b.compare(Op::flt, b.op(Op::fabs, exact), b.op(Op::fabs, back)), b.b1(false));

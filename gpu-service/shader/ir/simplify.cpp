@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "gpu-service/shader/ir/builder_state.hpp"
+#include "gpu-service/shader/ir/float_shape.hpp"
 
 namespace orrery::shader::ir {
 namespace {
@@ -192,12 +193,9 @@ bool can_be_denormal(const Function& f, Value v, int depth) {
   };
   switch (inst.op) {
     case Op::constant: {
+      const FloatShape shape = shape_of(inst.type);
       const uint64_t bits = f.constant_bits(inst);
-      const uint64_t exponent = inst.type == Type::f16   ? bits & 0x7c00
-                                : inst.type == Type::f32 ? bits & 0x7f800000
-                                                         : bits & 0x7ff0000000000000;
-      const uint64_t sign = 1ull << (bits_of(inst.type) - 1);
-      return exponent == 0 && (bits & (sign - 1)) != 0;
+      return (bits & shape.infinity()) == 0 && (bits & shape.mantissa_mask()) != 0;
     }
     case Op::fflush:
     case Op::fsqrt:

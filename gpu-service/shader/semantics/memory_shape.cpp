@@ -32,7 +32,6 @@ std::optional<AtomicOp> atomic_named(std::string_view name) {
       {"xor", AtomicOp::ixor},  {"inc", AtomicOp::inc},
       {"dec", AtomicOp::dec},   {"fmin", AtomicOp::fmin},
       {"fmax", AtomicOp::fmax},
-
   };
   for (const auto& [text, op] : kNames)
     if (text == name) return op;

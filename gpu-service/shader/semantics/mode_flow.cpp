@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "gpu-service/shader/semantics/hardware_register.hpp"
+
 namespace orrery::shader::semantics {
 namespace {
 
-constexpr uint32_t kRegisters = 128, kMode = 1;
+constexpr uint32_t kRegisters = 128;
 
 bool writes_mode(const Instruction& i) {
   switch (i.opcode) {
@@ -14,7 +16,7 @@ bool writes_mode(const Instruction& i) {
       return true;
     case Opcode::s_setreg_b32:
     case Opcode::s_setreg_imm32_b32:
-      return (i.immediate & 63) == kMode;
+      return hardware_register(i).id == kMode;
     default:
       return false;
   }
@@ -63,10 +65,10 @@ bool ModeFlow::State::join(const State& other) {
 }
 
 void ModeFlow::apply(State& state, const Instruction& i) {
-  auto set_mode = [&](uint32_t first, uint32_t width, uint32_t value, uint32_t known) {
-    const uint32_t field = (width == 32 ? ~0u : (1u << width) - 1) << first, all = (1u << kModeBits) - 1;
-    state.known = ((state.known & ~field) | (known << first & field)) & all;
-    state.mode = ((state.mode & ~field) | (value << first & field)) & state.known;
+  auto set_mode = [&](HardwareRegister part, uint32_t value, uint32_t known) {
+    const uint32_t field = part.mask() << part.offset, all = (1u << kModeBits) - 1;
+    state.known = ((state.known & ~field) | (known << part.offset & field)) & all;
+    state.mode = ((state.mode & ~field) | (value << part.offset & field)) & state.known;
   };
   auto value_of = [&](const Operand& operand) -> State::Register {
     if (operand.kind == OperandKind::constant || operand.kind == OperandKind::literal) return {operand.value, ~0u};
@@ -74,26 +76,25 @@ void ModeFlow::apply(State& state, const Instruction& i) {
     return {};
   };
   const auto immediate = static_cast<uint32_t>(i.immediate);
-  const uint32_t first = immediate >> 6 & 31, width = (immediate >> 11 & 31) + 1;
+  const HardwareRegister part = hardware_register(i);
   State::Register result;
   switch (i.opcode) {
     case Opcode::s_round_mode:
-      set_mode(0, 4, immediate, ~0u);
+      set_mode({kMode, 0, 4}, immediate, ~0u);
       break;
     case Opcode::s_denorm_mode:
-      set_mode(4, 4, immediate, ~0u);
+      set_mode({kMode, 4, 4}, immediate, ~0u);
       break;
     case Opcode::s_setreg_b32:
     case Opcode::s_setreg_imm32_b32:
       if (writes_mode(i)) {
         const State::Register from = value_of(i.sources[0]);
-        set_mode(first, width, from.value, from.known);
+        set_mode(part, from.value, from.known);
       }
       break;
     case Opcode::s_getreg_b32:
-      if ((immediate & 63) == kMode) {
-        const uint32_t field = width == 32 ? ~0u : (1u << width) - 1;
-        result = {state.mode >> first & field, (state.known >> first) | ~field};
+      if (part.id == kMode) {
+        result = {state.mode >> part.offset & part.mask(), (state.known >> part.offset) | ~part.mask()};
         result.value &= result.known;
       }
       break;
@@ -160,11 +161,9 @@ void ModeFlow::pass(const Instruction& instruction) {
 
 std::optional<std::string> ModeFlow::refusal(const Instruction& i) const {
   uint32_t wanted = needs(i);
-  if (i.opcode == Opcode::s_getreg_b32 && (i.immediate & 63) == kMode) {
+  if (const HardwareRegister part = hardware_register(i); i.opcode == Opcode::s_getreg_b32 && part.id == kMode) {
     // Saved and written back it is followed; any other use would see bits that are not known.
-    const auto immediate = static_cast<uint32_t>(i.immediate);
-    const uint32_t first = immediate >> 6 & 31, width = (immediate >> 11 & 31) + 1;
-    wanted = ((width == 32 ? ~0u : (1u << width) - 1) << first) & ((1u << kModeBits) - 1);
+    wanted = part.mask() << part.offset & ((1u << kModeBits) - 1);
   }
   if ((wanted & ~now_.known) == 0) return std::nullopt;
   return "MODE is not known here: it was written from a register, or differs by the way that led here";

@@ -76,26 +76,17 @@ Outcome float_accumulate(Builder& b, const Instruction& i) {
 }
 
 // Integers are computed in 32 bits.
-enum class Clamp : uint8_t { none, of_signed, of_unsigned, of_difference };
-
 template <bool kSigned>
 Value wide_half(Builder& b, const Instruction& i, uint32_t n, Half half) {
   const Value v = chosen(b, i, n, half, Type::u16);
   return kSigned ? b.sext(kU32, v) : b.zext(kU32, v);
 }
 
-template <Clamp kClamp, class Make>
+template <Clamp16 kClamp, class Make>
 Outcome integers(Builder& b, const Instruction& i, Make make) {
   auto half = [&](Half h) {
-    Value v = make(h);
-    if (i.clamp && kClamp == Clamp::of_signed) {
-      v = b.op(Op::smin, b.op(Op::smax, v, b.u32(0xffff8000)), b.u32(0x7fff));
-    } else if (i.clamp && kClamp == Clamp::of_difference) {
-      v = b.op(Op::smax, v, b.u32(0));
-    } else if (i.clamp && kClamp == Clamp::of_unsigned) {
-      v = b.op(Op::umin, v, b.u32(0xffff));
-    }
-    return b.truncate(Type::u16, v);
+    const Value v = make(h);
+    return b.truncate(Type::u16, i.clamp ? saturated_to_16(b, v, kClamp) : v);
   };
   const Value low = half(Half::low), high = half(Half::high);
   packed_result(b, i, low, high);
@@ -104,7 +95,9 @@ Outcome integers(Builder& b, const Instruction& i, Make make) {
 
 template <Op kOp, bool kSigned>
 Outcome integer_two(Builder& b, const Instruction& i) {
-  constexpr Clamp kClamp = kSigned ? Clamp::of_signed : kOp == Op::isub ? Clamp::of_difference : Clamp::of_unsigned;
+  constexpr Clamp16 kClamp = kSigned           ? Clamp16::of_signed
+                             : kOp == Op::isub ? Clamp16::of_difference
+                                               : Clamp16::of_unsigned;
   return integers<kClamp>(
       b, i, [&](Half h) { return b.op(kOp, wide_half<kSigned>(b, i, 0, h), wide_half<kSigned>(b, i, 1, h)); });
 }
@@ -112,7 +105,7 @@ Outcome integer_two(Builder& b, const Instruction& i) {
 // Bits that a shift pushes out are no overflow.
 template <Op kOp, bool kSigned>
 Outcome integer_shift(Builder& b, const Instruction& i) {
-  return integers<Clamp::none>(b, i, [&](Half h) {
+  return integers<Clamp16::none>(b, i, [&](Half h) {
     const Value count = b.land(wide_half<false>(b, i, 0, h), b.u32(15));
     return b.op(kOp, wide_half<kSigned>(b, i, 1, h), count);
   });
@@ -120,7 +113,7 @@ Outcome integer_shift(Builder& b, const Instruction& i) {
 
 template <bool kSigned>
 Outcome integer_multiply_add(Builder& b, const Instruction& i) {
-  return integers<kSigned ? Clamp::of_signed : Clamp::of_unsigned>(b, i, [&](Half h) {
+  return integers<kSigned ? Clamp16::of_signed : Clamp16::of_unsigned>(b, i, [&](Half h) {
     const Value product = b.op(Op::imul, wide_half<kSigned>(b, i, 0, h), wide_half<kSigned>(b, i, 1, h));
     return b.add(product, wide_half<kSigned>(b, i, 2, h));
   });

@@ -1,21 +1,14 @@
 // The MODE register and what else scalar instructions say about how to run.
 #include "gpu-service/shader/ir/dpp.hpp"
 #include "gpu-service/shader/semantics/families.hpp"
+#include "gpu-service/shader/semantics/hardware_register.hpp"
 #include "gpu-service/shader/semantics/mode_flow.hpp"
 #include "gpu-service/shader/semantics/shorthand.hpp"
 
 namespace orrery::shader::semantics {
 namespace {
 
-// Operand of s_getreg and s_setreg: register in 5:0, first bit in 10:6, width less one in 15:11.
-struct HardwareRegister {
-  uint32_t id, offset, width;
-};
-HardwareRegister hardware_register(const Instruction& i) {
-  const auto bits = static_cast<uint32_t>(i.immediate);
-  return {bits & 63, bits >> 6 & 31, (bits >> 11 & 31) + 1};
-}
-constexpr uint32_t kMode = 1, kMemoryBases = 15, kFlatScratchLow = 20, kFlatScratchHigh = 21;
+constexpr uint32_t kMemoryBases = 15, kFlatScratchLow = 20, kFlatScratchHigh = 21;
 
 // What MODE becomes is known before the translation (mode_flow.hpp); an instruction that needs bits which are not known
 // is refused there.
@@ -41,7 +34,7 @@ Outcome get_register(Builder& b, const Instruction& i) {
     return refuse("reads hardware register " + std::to_string(from.id));
   }
   value >>= from.offset;
-  scalar_result(b, i, b.u32(from.width == 32 ? value : value & ((1u << from.width) - 1)));
+  scalar_result(b, i, b.u32(value & from.mask()));
   return {};
 }
 

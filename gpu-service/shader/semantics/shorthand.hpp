@@ -83,13 +83,31 @@ inline Value saturated_to_32(Builder& b, Value v, bool is_signed) {
   if (!is_signed) return b.op(Op::umin, v, b.u64(0xffffffff));
   return b.op(Op::smin, b.op(Op::smax, v, b.u64(0xffffffff80000000)), b.u64(0x7fffffff));
 }
+// A 32-bit result cut to what 16 bits hold. Of unsigned results only a difference is below 0, and it is never above.
+enum class Clamp16 : uint8_t { none, of_signed, of_unsigned, of_difference };
+inline Value saturated_to_16(Builder& b, Value v, Clamp16 clamp) {
+  switch (clamp) {
+    case Clamp16::none:
+      break;
+    case Clamp16::of_signed:
+      return b.op(Op::smin, b.op(Op::smax, v, b.u32(0xffff8000)), b.u32(0x7fff));
+    case Clamp16::of_unsigned:
+      return b.op(Op::umin, v, b.u32(0xffff));
+    case Clamp16::of_difference:
+      return b.op(Op::smax, v, b.u32(0));
+  }
+  return v;
+}
+// The largest number of v's width, the smallest where v is negative: what a signed result saturates to.
+inline Value signed_edge(Builder& b, Value v) {
+  const Type type = b.type(v);
+  return b.lxor(b.ashr(v, b.constant(type, bits_of(type) - 1)), b.constant(type, width_mask(type) >> 1));
+}
 // A signed sum d = x + y in the width of its operands.
 inline Value saturating_add_signed(Builder& b, Value x, Value y, bool clamp) {
   const Value d = b.add(x, y);
   if (!clamp) return d;
-  const Type type = b.type(d);
-  const Value overflow = negative(b, b.land(b.lxor(x, d), b.lxor(y, d)));
-  const Value edge = b.lxor(b.ashr(x, b.constant(type, bits_of(type) - 1)), b.constant(type, width_mask(type) >> 1));
+  const Value overflow = negative(b, b.land(b.lxor(x, d), b.lxor(y, d))), edge = signed_edge(b, x);
   return b.select(overflow, edge, d);
 }
 

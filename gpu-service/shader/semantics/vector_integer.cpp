@@ -44,7 +44,7 @@ Outcome add_signed(Builder& b, const Instruction& i) {
 Outcome subtract_signed(Builder& b, const Instruction& i) {
   const Value x = source(b, i, 0, kU32), y = source(b, i, 1, kU32), d = b.sub(x, y);
   const Value overflow = negative(b, b.land(b.lxor(x, y), b.lxor(x, d)));
-  const Value edge = b.lxor(b.ashr(x, b.u32(31)), b.u32(0x7fffffff));
+  const Value edge = signed_edge(b, x);
   result(b, i, i.clamp ? b.select(overflow, edge, d) : d);
   return {};
 }

@@ -27,7 +27,7 @@ Outcome multiply_24(Builder& b, const Instruction& i) {
     return {};
   }
   const Value fits = b.compare(Op::ieq, high, b.ashr(low, b.u32(31)));
-  result(b, i, b.select(fits, low, b.lxor(b.ashr(high, b.u32(31)), b.u32(0x7fffffff))));
+  result(b, i, b.select(fits, low, signed_edge(b, high)));
   return {};
 }
 

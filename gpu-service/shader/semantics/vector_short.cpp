@@ -13,17 +13,13 @@ Value wide(Builder& b, const Instruction& i, uint32_t n) {
   return kExtend == Extend::sign ? b.sext(Type::u32, v) : b.zext(Type::u32, v);
 }
 
-// Saturation knows the exact result. Of unsigned ones only a difference is negative.
+// Saturation knows the exact result.
 template <Extend kExtend, bool kDifference = false>
 void short_result(Builder& b, const Instruction& i, Value v) {
-  if (i.clamp && kExtend == Extend::sign) {
-    v = b.op(Op::smin, b.op(Op::smax, v, b.u32(0xffff8000)), b.u32(0x7fff));
-  } else if (i.clamp && kDifference) {
-    v = b.op(Op::smax, v, b.u32(0));
-  } else if (i.clamp) {
-    v = b.op(Op::umin, v, b.u32(0xffff));
-  }
-  result(b, i, b.truncate(Type::u16, v));
+  constexpr Clamp16 kClamp = kExtend == Extend::sign ? Clamp16::of_signed
+                             : kDifference           ? Clamp16::of_difference
+                                                     : Clamp16::of_unsigned;
+  result(b, i, b.truncate(Type::u16, i.clamp ? saturated_to_16(b, v, kClamp) : v));
 }
 
 template <Op kOp, Extend kExtend>

@@ -1,6 +1,7 @@
 // Floating-point operations. Everything that a driver might contract or reassociate carries NoContraction.
 #include <spirv/unified1/GLSL.std.450.h>
 
+#include "gpu-service/shader/ir/float_shape.hpp"
 #include "gpu-service/shader/spirv/emitter.hpp"
 
 namespace orrery::shader::spirv {
@@ -154,15 +155,13 @@ bool Emitter::emit_float(uint32_t inst, const ir::Inst& i) {
       return true;
     }
     case Op::fflush: {
-      const Type integer = i.type == Type::f16 ? Type::u16 : i.type == Type::f32 ? Type::u32 : Type::u64;
-      const Id bits = module_.type(integer);
-      const uint64_t exponent = i.type == Type::f16 ? 0x7c00u : i.type == Type::f32 ? 0x7f800000u : 0x7ff0000000000000u;
-      const uint64_t sign = 1ull << (ir::bits_of(i.type) - 1);
+      const ir::FloatShape shape = ir::shape_of(i.type);
+      const Id bits = module_.type(shape.integer);
       for (uint32_t slot = 0; slot < count; ++slot) {
         const Id raw = value(spv::OpBitcast, bits, {id(args[0], slot)});
-        const Id field = value(spv::OpBitwiseAnd, bits, {raw, module_.constant(integer, exponent)});
-        const Id tiny = value(spv::OpIEqual, bool_type(), {field, module_.constant(integer, 0)});
-        const Id zero = value(spv::OpBitwiseAnd, bits, {raw, module_.constant(integer, sign)});
+        const Id field = value(spv::OpBitwiseAnd, bits, {raw, module_.constant(shape.integer, shape.infinity())});
+        const Id tiny = value(spv::OpIEqual, bool_type(), {field, module_.constant(shape.integer, 0)});
+        const Id zero = value(spv::OpBitwiseAnd, bits, {raw, module_.constant(shape.integer, shape.sign_bit())});
         code(spv::OpBitcast, {type, define(inst, slot), value(spv::OpSelect, bits, {tiny, zero, raw})});
       }
       return true;

@@ -13,7 +13,7 @@ Emitter::Emitter(const ir::Function& function, const TranslateOptions& options)
       k_(options.layout.k),
       subgroup_(options.layout.invocations()),
       exchange_(options.layout.whole_wave() ? LaneExchange::none : options.layout.exchange) {
-  threads_ = o_.group_size[0] * o_.group_size[1] * o_.group_size[2];
+  threads_ = group_shape(o_).threads();
   waves_ = std::max(1u, (threads_ + o_.layout.wave - 1) / o_.layout.wave);
   lds_dwords_ = ((o_.rsrc2 >> 15) & 511) * 128;
   start_.assign(f_.insts.size(), ~0u);
