@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
-#include <spirv-tools/libspirv.hpp>
 #include <stdexcept>
 
 #include "gpu-service/dispatch/buffer_descriptor.hpp"
@@ -15,6 +14,7 @@
 #include "gpu-service/vulkan/device.hpp"
 #include "gpu-service/vulkan/single_run.hpp"
 #include "tests/gpu-service/shader/interpret/assembled.hpp"
+#include "tests/gpu-service/shader/spirv/validate.hpp"
 #include "tests/gpu-service/vulkan/test_device.hpp"
 
 namespace orrery::shader::memory_test {
@@ -99,18 +99,6 @@ std::vector<uint32_t> interpret_on(const MemoryProgram& p, Prepared state, uint3
   return state.memory;
 }
 
-std::string validate(std::span<const uint32_t> words) {
-  std::string said;
-  spvtools::SpirvTools tools(SPV_ENV_VULKAN_1_3);
-  tools.SetMessageConsumer([&](spv_message_level_t, const char*, const spv_position_t& at, const char* message) {
-    said += fmt::format("spirv-val, word {}: {}\n", at.index, message);
-  });
-  spvtools::ValidatorOptions options;
-  options.SetScalarBlockLayout(true);
-  tools.Validate(words.data(), words.size(), options);
-  return said;
-}
-
 TranslateOptions options_for(const MemoryProgram& p, const Prepared& state, LaneLayout layout, bool bind) {
   TranslateOptions options;
   options.layout = layout;
@@ -182,7 +170,8 @@ std::optional<std::vector<uint32_t>> run_on_device(const MemoryProgram& p, const
   auto module = translate(state.program, options_for(p, state, layout, bind));
   if (!module) throw std::runtime_error("translator: " + text_of(module.error()));
   if (bind && module->buffers.empty()) return std::nullopt;
-  if (std::string said = validate(module->spirv); !said.empty()) throw std::runtime_error(said);
+  if (std::string said = test::validate_only(module->spirv); !said.empty())
+    throw std::runtime_error("spirv-val: " + said);
   DeviceMemory memory(state.memory);
   std::vector<vulkan::BoundRange> ranges;
   std::vector<BoundInfo> infos;

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 #include <cstring>
-#include <spirv-tools/libspirv.hpp>
 
 #include "gpu-service/shader/passes/passes.hpp"
 #include "gpu-service/shader/semantics/table.hpp"
 #include "gpu-service/shader/spirv/emitter.hpp"
 #include "gpu-service/vulkan/compute_pipeline.hpp"
 #include "gpu-service/vulkan/single_run.hpp"
+#include "tests/gpu-service/shader/spirv/validate.hpp"
 
 namespace orrery::shader::semantics::test {
 namespace {
@@ -89,18 +89,6 @@ class Writer {
   Value out_first_;
 };
 
-std::string validate(std::span<const uint32_t> words) {
-  std::string said;
-  spvtools::SpirvTools tools(SPV_ENV_VULKAN_1_3);
-  tools.SetMessageConsumer([&](spv_message_level_t, const char*, const spv_position_t& at, const char* message) {
-    said += fmt::format("spirv-val, word {}: {}\n", at.index, message);
-  });
-  spvtools::ValidatorOptions options;
-  options.SetScalarBlockLayout(true);
-  tools.Validate(words.data(), words.size(), options);
-  return said;
-}
-
 std::expected<Module, std::string> translate_all(std::span<const Instruction> instructions,
                                                  const TranslateOptions& options) {
   cfg::StructuredGraph graph;
@@ -126,7 +114,9 @@ std::expected<Module, std::string> translate_all(std::span<const Instruction> in
   passes::run(function, !options.host.lockstep_subgroups);
   auto module = spirv::Emitter(function, options).emit();
   if (!module) return std::unexpected(module.error().front().reason);
-  if (std::string said = validate(module->spirv); !said.empty()) return std::unexpected(said);
+  if (std::string said = shader::test::validate_only(module->spirv); !said.empty()) {
+    return std::unexpected("spirv-val: " + said);
+  }
   return std::move(*module);
 }
 
