@@ -17,6 +17,7 @@
 #include "guest-host/loader/fs_scan.hpp"
 #include "guest-host/loader/image_loader.hpp"
 #include "shared/log.hpp"
+#include "shared/write_watch.hpp"
 
 namespace orrery {
 
@@ -64,6 +65,21 @@ void add_libraries(hle::Registry& registry, hle::Environment& environment, hle::
   console.add_libraries(registry);
 }
 
+Result<void> watch_writes(const CommandLine& line, memory::GuestMemory& memory, link::Link& link) {
+  if (!line.watch_writes) return {};
+  if (auto probed = probe_write_watch(); !probed) {
+    if (line.must_watch_writes) return forward(std::move(probed), "--tracker=uffd");
+    log::info("the title's writes are not watched: {}", probed.error().describe());
+    return {};
+  }
+  auto watch = WriteWatch::open();
+  if (!watch) return std::unexpected(std::move(watch.error()));
+  auto pagemap = watch->pagemap();
+  if (!pagemap) return std::unexpected(std::move(pagemap.error()));
+  link.offer_pagemap(std::move(*pagemap));
+  return memory.watch_writes(std::move(*watch));
+}
+
 // Nothing when there is no launcher, and so no GPU service.
 Result<std::unique_ptr<link::Link>> connect(const CommandLine& line, memory::GuestMemory& memory,
                                             const std::string& name) {
@@ -77,6 +93,8 @@ Result<std::unique_ptr<link::Link>> connect(const CommandLine& line, memory::Gue
   auto link = link::Link::create(UniqueFd(line.launcher_fd), memory.arena(), memory.arena_size(), options);
   if (!link) return forward(std::move(link), "joining the launcher");
   link::Link& joined = **link;
+  ORRERY_TRY(watch_writes(line, memory, joined));
+  memory.report_to(&joined.reported_writes());
   ORRERY_TRY(memory.publish_to(&joined.map_writer(), [&joined](uint64_t version) { joined.map_changed(version); }));
   return link;
 }

@@ -24,6 +24,7 @@ constexpr std::array<PartFact, static_cast<size_t>(PartName::count)> kParts{{
     {"status", sizeof(ServiceStatus)},
     {"window", sizeof(WindowState)},
     {"window-pixels", kWindowPixels},
+    {"reported-writes", sizeof(ReportedWrites)},
 }};
 constexpr size_t kPartAlign = 4096;
 

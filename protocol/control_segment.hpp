@@ -22,6 +22,7 @@ enum class PartName : uint32_t {
   status,
   window,
   window_pixels,
+  reported_writes,
   count,
 };
 std::string_view name_of(PartName part);

@@ -46,6 +46,7 @@ struct RunOptions {
 struct GuestHello {
   UniqueFd arena;
   UniqueFd segment;
+  UniqueFd pagemap;  // of the guest process, whose windows are all registered; none: writes are not tracked
   Bytes arena_size;
   Bytes segment_size;
   PartTable parts;
@@ -53,9 +54,15 @@ struct GuestHello {
   RunOptions options;
 };
 
+// The memory that the guest process hands to every life of the service.
+struct OfferedMemory {
+  const UniqueFd& arena;
+  Bytes arena_size;
+  const UniqueFd* pagemap = nullptr;  // see GuestHello
+};
 // The guest's half: sends its Hello with the descriptors, waits for the service's. Error protocol_mismatch names both
 // versions and build ids.
-Result<std::string> greet_service(const ControlSocket& socket, const UniqueFd& arena, Bytes arena_size,
+Result<std::string> greet_service(const ControlSocket& socket, const OfferedMemory& memory,
                                   const ControlSegment& segment, uint32_t life, const RunOptions& options,
                                   int timeout_ms);
 // The service's half: receives and checks the guest's Hello, answers with its own. `open_device` is called in between,

@@ -70,7 +70,7 @@ Result<void> with_hello(const Packet& packet, Body body) {
 
 }  // namespace
 
-Result<std::string> greet_service(const ControlSocket& socket, const UniqueFd& arena, Bytes arena_size,
+Result<std::string> greet_service(const ControlSocket& socket, const OfferedMemory& memory,
                                   const ControlSegment& segment, uint32_t life, const RunOptions& options,
                                   int timeout_ms) {
   ORRERY_TRY(check_peer(socket));
@@ -78,7 +78,7 @@ Result<std::string> greet_service(const ControlSocket& socket, const UniqueFd& a
   auto hello = message.initRoot<wire::Hello>();
   hello.setVersion(wire::PROTOCOL_VERSION);
   hello.setBuildId(build_id());
-  hello.setArenaSize(arena_size.value);
+  hello.setArenaSize(memory.arena_size.value);
   hello.setSegmentSize(segment.size().value);
   hello.setLife(life);
   const PartTable& table = segment.parts();
@@ -94,7 +94,11 @@ Result<std::string> greet_service(const ControlSocket& socket, const UniqueFd& a
   run.setKeepFramesDirectory(options.keep_frames_directory);
   run.setKeepEvery(options.keep_every);
   run.setTitle(options.title);
-  const int fds[] = {arena.get(), segment.fd().get()};
+  std::vector<int> fds{memory.arena.get(), segment.fd().get()};
+  if (memory.pagemap != nullptr) {
+    hello.setTracking(wire::Tracking::PAGEMAP);
+    fds.push_back(memory.pagemap->get());
+  }
   const auto bytes = bytes_of(message);
   if (auto sent = socket.send(bytes, fds); !sent) return forward(std::move(sent), "greeting the GPU service");
 
@@ -116,10 +120,8 @@ Result<GuestHello> greet_guest(const ControlSocket& socket, const OpenDevice& op
   ORRERY_TRY(check_peer(socket));
   auto packet = receive_hello(socket, timeout_ms);
   if (!packet) return std::unexpected(std::move(packet.error()));
-  if (packet->fds.size() != 2) {
-    return fail(ExitCode::protocol_mismatch, "the guest's greeting carries {} descriptors, not 2", packet->fds.size());
-  }
   GuestHello result;
+  size_t descriptors = 2;
   ORRERY_TRY(with_hello(*packet, [&](wire::Hello::Reader hello) -> Result<void> {
     result.arena_size = Bytes{hello.getArenaSize()};
     result.segment_size = Bytes{hello.getSegmentSize()};
@@ -144,10 +146,16 @@ Result<GuestHello> greet_guest(const ControlSocket& socket, const OpenDevice& op
     result.options.keep_frames_directory = run.getKeepFramesDirectory().cStr();
     result.options.keep_every = run.getKeepEvery() == 0 ? 1 : run.getKeepEvery();
     result.options.title = run.getTitle().cStr();
+    if (hello.getTracking() == wire::Tracking::PAGEMAP) ++descriptors;
     return {};
   }));
+  if (packet->fds.size() != descriptors) {
+    return fail(ExitCode::protocol_mismatch, "the guest's greeting carries {} descriptors, not {}", packet->fds.size(),
+                descriptors);
+  }
   result.arena = std::move(packet->fds[0]);
   result.segment = std::move(packet->fds[1]);
+  if (descriptors > 2) result.pagemap = std::move(packet->fds[2]);
   ORRERY_TRY(check_memory_file(result.arena, result.arena_size));
   ORRERY_TRY(check_memory_file(result.segment, result.segment_size));
 

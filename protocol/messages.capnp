@@ -4,10 +4,10 @@
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("orrery::protocol::wire");
 
-const protocolVersion :UInt32 = 1;
+const protocolVersion :UInt32 = 2;
 
-# Sent by each side over the control socket, once per life of the service. The guest's Hello carries the memory
-# descriptors in this order: guest arena, control segment.
+# Sent by each side over the control socket, once per life of the service. The guest's Hello carries descriptors in this
+# order: guest arena, control segment, and what `tracking` says.
 struct Hello {
   version @0 :UInt32;
   buildId @1 :Text;
@@ -17,10 +17,17 @@ struct Hello {
   life @5 :UInt32;            # 1 for the first service of a run
   options @6 :RunOptions;     # guest's Hello only
   deviceName @7 :Text;        # service's Hello only
+  tracking @8 :Tracking;      # guest's Hello only
+}
+
+# How the service can learn which pages the title's CPU wrote.
+enum Tracking {
+  none @0;      # by looking at their contents
+  pagemap @1;   # the third descriptor is the guest process's pagemap; all its windows are registered with userfaultfd
 }
 
 struct Part {
-  name @0 :Text;     # "guest-to-service", "service-to-guest", "journal", "journal-bytes", "address-map", "checkpoints", "status", "window", "window-pixels"
+  name @0 :Text;     # "guest-to-service", "service-to-guest", "journal", "journal-bytes", "address-map", "checkpoints", "status", "window", "window-pixels", "reported-writes"
   offset @1 :UInt64; # bytes from the start of the control segment
   size @2 :UInt64;   # bytes
 }

@@ -92,8 +92,24 @@ struct AddressMapHeader {
   std::array<uint32_t, 2> counts;
 };
 
-// --- Register checkpoints, one per queue
-// ------------------------------------------------------------------------------
+// --- Changes of the arena that tracking can't see --------------------------------------------------------------------
+// Stored by the guest process through another mapping than the title's, punched out, or shown by a new window: a ring
+// of ranges; entry n is at n % kReportedWrites. A reader that lags by kReportedWrites or more has lost some.
+inline constexpr uint64_t kReportedWrites = 4096;
+enum class ReportKind : uint32_t {
+  changed = 1,    // its bytes are other ones, or are seen through another mapping
+  discarded = 2,  // its host pages were given back: who holds on to them must take new ones
+};
+struct ReportedWrite {
+  std::atomic<uint64_t> begin, end;  // bytes into the arena
+  std::atomic<uint32_t> kind;        // ReportKind
+};
+struct ReportedWrites {
+  std::atomic<uint64_t> count;  // of all that were ever reported
+  std::array<ReportedWrite, kReportedWrites> ring;
+};
+
+// --- Register checkpoints, one per queue -----------------------------------------------------------------------------
 inline constexpr uint32_t kContextRegisters = 0x400;   // base 0xA000
 inline constexpr uint32_t kShRegisters = 0x400;        // base 0x2C00
 inline constexpr uint32_t kUconfigRegisters = 0x4000;  // base 0xC000

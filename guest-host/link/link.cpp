@@ -36,6 +36,7 @@ Link::Link(UniqueFd launcher, const UniqueFd& arena, Bytes arena_size, LinkOptio
       launcher_(std::move(launcher)),
       stop_event_(std::move(stop_event)),
       map_writer_(segment_.part(PartName::address_map)),
+      reported_writes_(segment_.part(PartName::reported_writes)),
       log_(segment_) {
   protocol::RingProducer(segment_.part(PartName::service_to_guest)).reset();
 }

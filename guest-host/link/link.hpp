@@ -14,6 +14,7 @@
 #include "guest-host/link/submission_log.hpp"
 #include "protocol/address_map.hpp"
 #include "protocol/control_socket.hpp"
+#include "protocol/reported_writes.hpp"
 
 namespace orrery::link {
 
@@ -41,6 +42,10 @@ class Link {
   // For GuestMemory::publish_to, together with `map_changed`.
   protocol::AddressMapWriter& map_writer() { return map_writer_; }
   void map_changed(uint64_t version) { log_.announce_map(version); }
+  // For GuestMemory::report_to.
+  protocol::ReportedWritesWriter& reported_writes() { return reported_writes_; }
+  // Every life of the service may harvest this process's writes through it. Before start().
+  void offer_pagemap(UniqueFd pagemap) { pagemap_ = std::move(pagemap); }
   SubmissionLog& submissions() { return log_; }
   const protocol::ControlSegment& segment() const { return segment_; }
   const LinkOptions& options() const { return options_; }
@@ -75,10 +80,12 @@ class Link {
   LinkOptions options_;
   const UniqueFd& arena_;
   Bytes arena_size_;
+  UniqueFd pagemap_;
   protocol::ControlSegment segment_;
   protocol::ControlSocket launcher_;
   UniqueFd stop_event_;
   protocol::AddressMapWriter map_writer_;
+  protocol::ReportedWritesWriter reported_writes_;
   SubmissionLog log_;
   Listener* listener_ = nullptr;
 

@@ -79,8 +79,8 @@ void Link::greet(uint32_t life, UniqueFd fd) {
     from_service_.emplace(segment_.part(PartName::service_to_guest));
   }
   log_.attach();
-  auto device =
-      protocol::greet_service(*service_, arena_, arena_size_, segment_, life, options_.run, options_.greet_timeout_ms);
+  const protocol::OfferedMemory memory{arena_, arena_size_, pagemap_ ? &pagemap_ : nullptr};
+  auto device = protocol::greet_service(*service_, memory, segment_, life, options_.run, options_.greet_timeout_ms);
   if (!device) {
     drop_service();
     if (device.error().code == ExitCode::peer_gone) {

@@ -103,7 +103,7 @@ Result<void> GuestMemory::release_direct(ArenaOffset offset, Bytes size) {
   }
   for (const auto& [begin, bytes] : gone) ORRERY_TRY(clear_range(begin, bytes));
   direct_.release(offset.value, size.value);
-  punch_hole(arena_.get(), offset, size);
+  discard(offset, size);
   return gone.empty() ? Result<void>{} : changed_map();
 }
 
@@ -201,7 +201,11 @@ Result<GuestAddress> GuestMemory::map(const MapRequest& request) {
                 std::strerror(why));
   }
   windows_[place.value] = window;
-  if (auto done = changed_map(); !done) {
+  Result<void> done;
+  if (watch_) done = watch_->add({place.value, window.end().value});
+  if (reports_ != nullptr) reports_->report(protocol::ReportKind::changed, window.offset, size);
+  if (done) done = changed_map();
+  if (!done) {
     // Too many entries: the map stays as it was before.
     ORRERY_TRY(clear_range(place, size));
     return std::unexpected(std::move(done.error()));
@@ -239,7 +243,21 @@ Result<GuestAddress> GuestMemory::reserve(Bytes wanted, GuestAddress wish, bool 
 void GuestMemory::give_back(const Window& window) {
   if (!internal_kind(window)) return;
   internal_.release(window.offset.value, window.size.value);
-  punch_hole(arena_.get(), window.offset, window.size);
+  discard(window.offset, window.size);
+}
+
+void GuestMemory::discard(ArenaOffset offset, Bytes size) {
+  punch_hole(arena_.get(), offset, size);
+  if (reports_ != nullptr) reports_->report(protocol::ReportKind::discarded, offset, size);
+}
+
+Result<void> GuestMemory::watch_writes(WriteWatch watch) {
+  const std::unique_lock lock(mutex_);
+  for (const auto& [begin, window] : windows_) {
+    if (!window.reserved) ORRERY_TRY(watch.add({begin, window.end().value}));
+  }
+  watch_.emplace(std::move(watch));
+  return {};
 }
 
 // Removes windows and parts of windows; the host's mapping goes too.

@@ -16,9 +16,11 @@
 
 #include "guest-host/memory/range_allocator.hpp"
 #include "protocol/address_map.hpp"
+#include "protocol/reported_writes.hpp"
 #include "shared/error.hpp"
 #include "shared/quantity.hpp"
 #include "shared/unique_fd.hpp"
+#include "shared/write_watch.hpp"
 
 namespace orrery::memory {
 
@@ -129,6 +131,12 @@ class GuestMemory {
   // From now on every change is published there and `changed` is called with the new version (under the memory's lock:
   // it must not call back). Publishes the present map at once. Called once, before guest threads start.
   Result<void> publish_to(protocol::AddressMapWriter* writer, std::function<void(uint64_t version)> changed);
+  // From now on memory that changes without a window being written is reported there: what a new window shows, what is
+  // given back to the host. Called once, before guest threads start.
+  void report_to(protocol::ReportedWritesWriter* reports) { reports_ = reports; }
+  // Registers every window, now and at each change, so that the title's writes can be harvested. Error: the host
+  // refuses.
+  Result<void> watch_writes(WriteWatch watch);
 
  private:
   GuestMemory(UniqueFd arena, Bytes arena_size, GuestLayout layout);
@@ -136,6 +144,7 @@ class GuestMemory {
   Result<void> clear_range(GuestAddress begin, Bytes size);
   bool overlaps(GuestAddress begin, Bytes size) const;
   void give_back(const Window& window);
+  void discard(ArenaOffset offset, Bytes size);
   std::vector<MapEntry> entries_locked() const;
   Result<void> changed_map();
 
@@ -147,6 +156,8 @@ class GuestMemory {
   RangeAllocator direct_;
   RangeAllocator internal_;
   std::map<uint64_t, Window> windows_;  // by begin
+  std::optional<WriteWatch> watch_;
+  protocol::ReportedWritesWriter* reports_ = nullptr;
   protocol::AddressMapWriter* writer_ = nullptr;
   std::function<void(uint64_t)> changed_;
 };

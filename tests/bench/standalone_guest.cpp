@@ -53,7 +53,7 @@ Result<std::unique_ptr<StandaloneGuest>> StandaloneGuest::start(const std::strin
   }
   protocol::RunOptions options;
   options.headless = true;
-  auto greeted = protocol::greet_service(*guest->socket_, guest->arena_, kArena, *guest->segment_, 1, options, 30000);
+  auto greeted = protocol::greet_service(*guest->socket_, {guest->arena_, kArena}, *guest->segment_, 1, options, 30000);
   if (!greeted) return std::unexpected(greeted.error());
   return guest;
 }

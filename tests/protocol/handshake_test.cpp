@@ -1,5 +1,6 @@
 #include <capnp/message.h>
 #include <capnp/serialize.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <cstring>
 #include <random>
@@ -64,7 +65,7 @@ TEST(Handshake, the_service_learns_memory_parts_and_options) {
   const RunOptions options{true, true, "/tmp/frames", 30, "raymarch"};
   std::string device;
   std::thread guest([&] {
-    auto answer = greet_service(ends->first, *arena, kArena, *segment, 3, options, 5000);
+    auto answer = greet_service(ends->first, {*arena, kArena}, *segment, 3, options, 5000);
     ASSERT_TRUE(answer) << answer.error().describe();
     device = *answer;
   });
@@ -79,6 +80,24 @@ TEST(Handshake, the_service_learns_memory_parts_and_options) {
   EXPECT_TRUE(hello->options.headless && hello->options.logical_clock);
   EXPECT_EQ(hello->options.title, "raymarch");
   EXPECT_TRUE(ControlSegmentView::open(std::move(hello->segment), hello->segment_size, hello->parts));
+}
+
+TEST(Handshake, the_guest_s_pagemap_arrives_where_it_has_one) {
+  auto segment = ControlSegment::create();
+  auto arena = make_memory_file("arena", kArena);
+  UniqueFd pagemap(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+  ASSERT_TRUE(segment && arena && pagemap);
+  for (const bool offered : {true, false}) {
+    auto ends = ControlSocket::pair();
+    ASSERT_TRUE(ends);
+    std::jthread guest([&] {
+      const OfferedMemory memory{*arena, kArena, offered ? &pagemap : nullptr};
+      EXPECT_TRUE(greet_service(ends->first, memory, *segment, 1, {}, 5000));
+    });
+    auto hello = greet_guest(ends->second, "device", 5000);
+    ASSERT_TRUE(hello) << hello.error().describe();
+    EXPECT_EQ(static_cast<bool>(hello->pagemap), offered);
+  }
 }
 
 TEST(Handshake, a_peer_that_hangs_up_is_noticed_at_once) {
@@ -135,7 +154,7 @@ TEST(Handshake, another_protocol_version_is_a_mismatch_that_names_both) {
   auto others = ControlSocket::pair();
   ASSERT_TRUE(others);
   ASSERT_TRUE(others->second.send(greeting_of(theirs, "other-build")));
-  auto answer = greet_service(others->first, *arena, kArena, *segment, 1, {}, 5000);
+  auto answer = greet_service(others->first, {*arena, kArena}, *segment, 1, {}, 5000);
   ASSERT_FALSE(answer);
   named(answer.error());
 }
@@ -146,7 +165,7 @@ TEST(Handshake, another_build_of_the_same_protocol_is_welcome) {
   auto ends = ControlSocket::pair();
   ASSERT_TRUE(segment && arena && ends);
   ASSERT_TRUE(ends->second.send(greeting_of(wire::PROTOCOL_VERSION, "other-build")));
-  auto answer = greet_service(ends->first, *arena, kArena, *segment, 1, {}, 5000);
+  auto answer = greet_service(ends->first, {*arena, kArena}, *segment, 1, {}, 5000);
   ASSERT_TRUE(answer) << answer.error().describe();
   EXPECT_EQ(*answer, "their device");
 }
