@@ -165,7 +165,8 @@ Result<void> BatchRing::finish(Batch& batch) {
   for (size_t i = 0; i < batch.notes.size(); ++i) {
     Escape escape{batch.notes[i], {}};
     std::memcpy(&escape.report, batch.memory.mapped().data() + i * sizeof(shader::EscapeReport), sizeof(escape.report));
-    if (escape.report.count != 0 || escape.report.loops_cut != 0) escapes_.push_back(escape);
+    const auto& r = escape.report;
+    if (r.count != 0 || r.loops_cut != 0 || r.image_refusal != 0) escapes_.push_back(escape);
   }
   return {};
 }

@@ -7,6 +7,7 @@
 
 #include "gpu-service/dispatch/executor_state.hpp"
 #include "gpu-service/dispatch/lane_choice.hpp"
+#include "gpu-service/shader/image_refusal.hpp"
 #include "gpu-service/vulkan/device.hpp"
 #include "gpu-service/vulkan/pipeline_cache.hpp"
 #include "shared/log.hpp"
@@ -131,6 +132,13 @@ Result<void> DispatchExecutor::State::wait_all() {
                                 "it ({} rounds in all for one invocation); its results are wrong",
                                 escape.note.queue, escape.note.packet_offset, escape.note.program.value,
                                 device.facts().loop_limit)});
+    }
+    if (report.image_refusal != 0) {
+      note({"image",
+            fmt::format("queue {}, dword {}: program {:#x} offset {:#x}: {} (loads gave 0, stores were dropped)",
+                        escape.note.queue, escape.note.packet_offset, escape.note.program.value,
+                        shader::offset_of_note(report.image_refusal),
+                        shader::describe(shader::refusal_of_note(report.image_refusal)))});
     }
     if (report.count == 0) continue;
     counters.escapes += report.count;

@@ -116,7 +116,8 @@ struct EscapeReport {
   uint32_t is_store;
   uint32_t loops_cut;  // not 0: an invocation came near HostFeatures::loop_limit rounds, so that its results are not to
                        // be trusted
-  uint32_t reserved[2];
+  uint32_t image_refusal;  // not 0: an image access was refused: loads gave 0, stores did nothing (image_refusal.hpp)
+  uint32_t reserved;
 };
 
 struct Module {

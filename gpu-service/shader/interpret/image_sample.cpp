@@ -192,7 +192,7 @@ u32 layer_of(const Sampling& s, const SampleAddress& address) {
 int32_t level_of_length_squared(float squared) {
   if (!(squared > 0)) return -32 * 256;
   const double level = std::floor(std::log2(static_cast<double>(squared)) * 256.0);
-  return (std::clamp(static_cast<int>(level), -64 * 256, 64 * 256) + 1) >> 1;
+  return (static_cast<int>(std::clamp(level, -64.0 * 256, 64.0 * 256)) + 1) >> 1;
 }
 
 ImageRefusal refusal(const Sampling& s) {

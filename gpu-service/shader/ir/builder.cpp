@@ -151,17 +151,24 @@ Value Builder::op(Op op, Type type, std::initializer_list<Value> args, uint32_t 
   return this->op(op, type, std::span<const Value>(args.begin(), args.size()), imm);
 }
 
+namespace {
+constexpr size_t kMostOperands = 32;  // of an access: lanes, address, data
+}
+
 Value Builder::op(Op op, Type type, std::span<const Value> args_in, uint32_t imm) {
   State& s = *state_;
-  Value args[16];
   const size_t count = args_in.size();
-  assert(count <= 16);
-  for (size_t i = 0; i < count; ++i) args[i] = s.resolve(args_in[i]);
   if (traits_of(op) == Traits::effect) {
-    const Value v = s.make(op, type, {args, count}, imm, s.block);
+    std::array<Value, kMostOperands> args;
+    assert(count <= args.size());
+    for (size_t i = 0; i < count; ++i) args[i] = s.resolve(args_in[i]);
+    const Value v = s.make(op, type, std::span(args).first(count), imm, s.block);
     function_.blocks[s.block].body.push_back(v.id);
     return v;
   }
+  Value args[16];
+  assert(count <= 16);
+  for (size_t i = 0; i < count; ++i) args[i] = s.resolve(args_in[i]);
   return number(op, type, {args, count}, imm, {});
 }
 
@@ -233,10 +240,13 @@ Value Builder::flush(Value v) {
 Value Builder::low32(Value v) { return op(Op::low32, Type::u32, {as(Type::u64, v)}); }
 Value Builder::high32(Value v) { return op(Op::high32, Type::u32, {as(Type::u64, v)}); }
 
-std::array<Value, 4> Builder::load(const Access& access, Value lanes, Value address) {
+std::array<Value, 4> Builder::load(const Access& access, Value lanes, std::span<const Value> address) {
   const auto index = static_cast<uint32_t>(function_.accesses.size());
   function_.accesses.push_back(access);
-  const Value whole = op(Op::load, access.bytes == 8 ? Type::u64 : Type::u32, {lanes, address}, index);
+  std::array<Value, kMostOperands> args{lanes};
+  std::ranges::copy(address, args.begin() + 1);
+  const Value whole = op(Op::load, access.bytes == 8 ? Type::u64 : Type::u32,
+                         std::span<const Value>(args).first(1 + address.size()), index);
   std::array<Value, 4> parts;
   parts[0] = whole;
   if (access.components > 1) {
@@ -245,13 +255,14 @@ std::array<Value, 4> Builder::load(const Access& access, Value lanes, Value addr
   return parts;
 }
 
-void Builder::store(const Access& access, Value lanes, Value address, std::span<const Value> data) {
+void Builder::store(const Access& access, Value lanes, std::span<const Value> address, std::span<const Value> data) {
   const auto index = static_cast<uint32_t>(function_.accesses.size());
   function_.accesses.push_back(access);
-  Value args[6] = {lanes, address};
-  size_t count = 2;
+  std::array<Value, kMostOperands> args{lanes};
+  size_t count = 1;
+  for (Value v : address) args[count++] = v;
   for (Value v : data) args[count++] = bits_of(type(v)) == 32 ? as(Type::u32, v) : v;
-  op(Op::store, Type::none, std::span<const Value>(args, count), index);
+  op(Op::store, Type::none, std::span<const Value>(args).first(count), index);
 }
 
 Value Builder::atomic(const Access& access, Value lanes, Value address, Value data, Value compare) {

@@ -132,8 +132,15 @@ class Builder {
   Value shuffle(Value v, Value lane) { return op(Op::shuffle, type(v), {v, lane}); }
 
   // Memory. Lanes of `lanes` (b1) take part. Results are u32 (one per component), u64 for 8-byte atomics.
-  std::array<Value, 4> load(const Access& access, Value lanes, Value address);
-  void store(const Access& access, Value lanes, Value address, std::span<const Value> data);
+  std::array<Value, 4> load(const Access& access, Value lanes, Value address) {
+    return load(access, lanes, std::span(&address, 1));
+  }
+  void store(const Access& access, Value lanes, Value address, std::span<const Value> data) {
+    store(access, lanes, std::span(&address, 1), data);
+  }
+  // Addresses of several words.
+  std::array<Value, 4> load(const Access& access, Value lanes, std::span<const Value> address);
+  void store(const Access& access, Value lanes, std::span<const Value> address, std::span<const Value> data);
   Value atomic(const Access& access, Value lanes, Value address, Value data, Value compare = {});
   void effect(Op op, uint32_t imm = 0) { this->op(op, Type::none, {}, imm); }
   // The binding of a bound buffer, one per distinct source.

@@ -12,6 +12,16 @@ enum class Space : uint8_t {
   buffer,   // address: u32 byte offset from the base of bound buffer `binding`; the caller has checked the V#'s bounds
   lds,      // address: u32 byte offset into the group's LDS; what lies outside reads 0 and is dropped
   scratch,  // address: u32 byte offset into the lane's private memory
+  image,    // address: as ImageWork says; registers' contents, u32
+};
+
+// What an access to an image does. Its address begins with the eight words of a T#.
+enum class ImageWork : uint8_t {
+  load,    // then x, y, z, level: four components
+  store,   // the same; four components
+  place,   // the same: the u64 guest address of an element for atomics, 0: outside; the flags are its bytes
+  info,    // then the level asked for: width, height, depth or layers, levels
+  sample,  // then an S# of four words, x, y, z, offset, compare, level, clamp, gradients (three by each direction)
 };
 
 enum class AtomicOp : uint8_t {
@@ -39,11 +49,13 @@ struct Access {
   uint8_t bytes = 4;       // of one component: 1, 2 (zero-extended in u32), 4; 8 for 64-bit atomics (u64 operands)
   uint8_t components = 1;  // 1..4 dwords; 1 for narrower ones
   AtomicOp atomic = AtomicOp::none;
-  bool returns = false;      // atomics: the old value is used
-  bool coherent = false;     // glc/dlc: not from a cache of its own
-  uint32_t binding = 0;      // Space::buffer
-  int32_t offset = 0;        // bytes added to the address
-  uint32_t instruction = 0;  // offset in the program, for reports
+  bool returns = false;               // atomics: the old value is used
+  bool coherent = false;              // glc/dlc: not from a cache of its own
+  uint32_t binding = 0;               // Space::buffer
+  int32_t offset = 0;                 // bytes added to the address
+  uint32_t instruction = 0;           // offset in the program, for reports
+  ImageWork image = ImageWork::load;  // Space::image
+  uint32_t image_flags = 0;           // shader/image/flags.hpp
 };
 
 }  // namespace orrery::shader::ir

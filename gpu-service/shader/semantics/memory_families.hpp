@@ -11,6 +11,7 @@ void add_buffer_memory(ir::SemanticTable& table);
 void add_local_memory(ir::SemanticTable& table);
 void add_local_lanes(ir::SemanticTable& table);
 void add_ordering(ir::SemanticTable& table);
+void add_image(ir::SemanticTable& table);
 
 inline void add_memory(ir::SemanticTable& table) {
   add_scalar_memory(table);
@@ -19,6 +20,7 @@ inline void add_memory(ir::SemanticTable& table) {
   add_local_memory(table);
   add_local_lanes(table);
   add_ordering(table);
+  add_image(table);
 }
 
 }  // namespace orrery::shader::semantics

@@ -41,7 +41,10 @@ std::optional<AtomicOp> atomic_named(std::string_view name) {
 MemoryShape parse(std::string_view name) {
   MemoryShape s;
   take(name, "t");  // tbuffer_
-  if (!take(name, "buffer_") && !take(name, "global_") && !take(name, "flat_") && !take(name, "scratch_")) return s;
+  if (!take(name, "buffer_") && !take(name, "global_") && !take(name, "flat_") && !take(name, "scratch_") &&
+      !take(name, "image_")) {
+    return s;
+  }
   if (take(name, "atomic_")) {
     s.kind = Kind::unsupported;
     if (name.ends_with("_x2")) {

@@ -16,8 +16,8 @@ struct MemoryShape {
   ir::AtomicOp atomic = ir::AtomicOp::none;
 };
 
-// Of buffer_, global_, flat_, scratch_ and ds_ instructions; kind none for others, unsupported where the meaning is not
-// written yet.
+// Of buffer_, global_, flat_, scratch_, ds_ and image_atomic_ instructions; kind none for others, unsupported where the
+// meaning is not written yet.
 const MemoryShape& memory_shape(Opcode opcode);
 
 // One way to memory: lanes of `lanes` go to `address` in `space`.

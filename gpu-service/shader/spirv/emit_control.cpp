@@ -52,7 +52,7 @@ void Emitter::emit_phis(uint32_t block) {
 // Some drivers (lavapipe) silently end an invocation's loops after so many rounds: counted, and said at the end.
 void Emitter::count_round() {
   if (o_.host.loop_limit == 0) return;
-  if (!loop_rounds_) loop_rounds_ = module_.new_id();
+  if (!loop_rounds_) loop_rounds_ = module_.variable(spv::StorageClassPrivate, uint_type());
   const Id rounds = value(spv::OpLoad, uint_type(), {loop_rounds_});
   code(spv::OpStore, {loop_rounds_, binary(spv::OpIAdd, rounds, u32(1))});
 }
@@ -93,9 +93,12 @@ Id Emitter::escape_note(uint32_t which) {
 }
 
 void Emitter::report_escapes() {
-  const bool possible = std::any_of(f_.accesses.begin(), f_.accesses.end(),
-                                    [](const ir::Access& a) { return a.space == ir::Space::guest; });
-  if (!possible) return;
+  const auto any_of = [&](ir::Space space) {
+    return std::ranges::any_of(f_.accesses, [&](const ir::Access& a) { return a.space == space; });
+  };
+  const bool images = any_of(ir::Space::image);
+  if (images) report_images();
+  if (!images && !any_of(ir::Space::guest)) return;
   code(spv::OpFunctionCall, {module_.void_type(), module_.new_id(), routine(Routine::report)});
 }
 

@@ -62,7 +62,7 @@ void Emitter::emit_lane_loop(uint32_t inst, const ir::Inst& i, const ir::Access&
     }
   }
   const uint32_t results = i.op == Op::store ? 0 : components(i);
-  constexpr uint32_t kResults = 16;
+  constexpr uint32_t kResults = 64;  // behind every operand's position
   for (uint32_t n = 0; n < results; ++n) lane_loop_.results[n] = array(kResults + n, i.type);
 
   const Id before = current_label_, header = module_.new_id(), body = module_.new_id(), next = module_.new_id(),

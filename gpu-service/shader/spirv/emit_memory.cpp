@@ -26,6 +26,14 @@ void Emitter::store_device(Id address, Type type, Id data) {
   code(spv::OpStore, {pointer, data, spv::MemoryAccessAlignedMask, ir::bits_of(type) / 8});
 }
 
+void Emitter::store_device_small(Id address, uint32_t bits, Id data) {
+  module_.capability(bits == 8 ? spv::CapabilityStorageBuffer8BitAccess : spv::CapabilityStorageBuffer16BitAccess);
+  const Id type = module_.integer(bits);
+  const Id cut = value(spv::OpUConvert, type, {data});
+  code(spv::OpStore,
+       {device_pointer(address, type), cut, static_cast<uint32_t>(spv::MemoryAccessAlignedMask), bits / 8});
+}
+
 void Emitter::finish_load(uint32_t inst, const ir::Inst& i, uint32_t slot, const Results& results) {
   const uint32_t count = components(i);
   if (lane_loop_.active) {
@@ -80,7 +88,9 @@ bool Emitter::emit_memory(uint32_t inst, const ir::Inst& i) {
   bool per_lane = i.per_lane || a.space == Space::scratch;
   for (ir::Value v : f_.args(i)) per_lane |= f_.insts[v.id].per_lane;
   // Lanes of a whole wave take the same code in turn; a private address is a constant of each lane's slot.
-  if (per_lane && subgroup_ == 1 && a.space != Space::scratch) {
+  // So do a few lanes on a CPU, where each copy of an image access costs its compiler more than a loop's rounds.
+  const bool in_turn = subgroup_ == 1 || (a.space == Space::image && o_.host.lockstep_subgroups && k_ > 1);
+  if (per_lane && in_turn && a.space != Space::scratch) {
     emit_lane_loop(inst, i, a);
     return true;
   }
@@ -98,6 +108,8 @@ void Emitter::emit_access(uint32_t inst, const ir::Inst& i, const Access& a, uin
       return emit_lds(inst, i, a, slot);
     case Space::scratch:
       return emit_scratch(inst, i, a, slot);
+    case Space::image:
+      return emit_image(inst, i, a, slot);
   }
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "gpu-service/shader/spirv/image_library.hpp"
+
 namespace orrery::shader::spirv {
 
 using ir::Op;
@@ -19,10 +21,14 @@ Emitter::Emitter(const ir::Function& function, const TranslateOptions& options)
   start_.assign(f_.insts.size(), ~0u);
   ids_.reserve(f_.insts.size() * (k_ + 1));
   main_.reserve(f_.insts.size() * 6 * (k_ > 1 ? k_ * 3 / 4 + 1 : 1) + 256);
-  for (const ir::Access& a : f_.accesses) fresh_loads_ |= a.coherent && a.space == ir::Space::guest;
+  for (const ir::Access& a : f_.accesses) {
+    fresh_loads_ |= a.coherent && (a.space == ir::Space::guest || a.space == ir::Space::image);
+  }
   buffer_variables_.resize(f_.bindings.size());
   for (const auto& source : f_.bindings) bound_.push_back({.source = source});
 }
+
+Emitter::~Emitter() = default;
 
 uint32_t Emitter::components(const ir::Inst& inst) const {
   return inst.op == Op::load ? f_.accesses[inst.imm].components : 1;
@@ -122,16 +128,12 @@ std::expected<shader::Module, std::vector<ShaderRefusal>> Emitter::emit() {
   functions = std::move(routines_);
   const Id nothing = module_.void_type();
   put(functions, spv::OpFunction, {nothing, main, 0, module_.function_type(nothing, {})});
-  Id pointer = 0;
-  if (loop_rounds_) pointer = module_.pointer(spv::StorageClassFunction, uint_type());
   put(functions, spv::OpLabel, {module_.new_id()});
-  if (loop_rounds_) {
-    put(functions, spv::OpVariable, {pointer, loop_rounds_, static_cast<uint32_t>(spv::StorageClassFunction), u32(0)});
-  }
   functions.insert(functions.end(), variables_.begin(), variables_.end());
   for (const Id array : private_arrays_) {
     put(functions, spv::OpVariable, {private_type_, array, static_cast<uint32_t>(spv::StorageClassFunction)});
   }
+  if (loop_rounds_) put(functions, spv::OpStore, {loop_rounds_, u32(0)});
   if (escape_notes_[0]) put(functions, spv::OpStore, {escape_notes_[0], u32(0)});
   functions.insert(functions.end(), prelude_.begin(), prelude_.end());
   put(functions, spv::OpBranch, {block_label_[0]});

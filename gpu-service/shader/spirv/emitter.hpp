@@ -2,6 +2,8 @@
 // lane j * subgroup + SubgroupLocalInvocationId).
 #pragma once
 
+#include <memory>
+
 #include "gpu-service/shader/ir/function.hpp"
 #include "gpu-service/shader/spirv/module.hpp"
 #include "gpu-service/shader/translate.hpp"
@@ -33,6 +35,8 @@ enum class Routine : uint8_t {
   count,
 };
 
+class ImageLibrary;
+
 class Emitter {
  public:
   // Members of the push constant block.
@@ -49,10 +53,12 @@ class Emitter {
     kMemberCount
   };
   Emitter(const ir::Function& function, const TranslateOptions& options);
+  ~Emitter();
   std::expected<shader::Module, std::vector<ShaderRefusal>> emit();
 
  private:
   friend class RoutineWriter;
+  friend class ImageLibrary;
   // Ids.
   Id id(ir::Value v, uint32_t slot);
   Id define(uint32_t inst, uint32_t slot, uint32_t component = 0);  // result id of an instruction being emitted
@@ -79,6 +85,8 @@ class Emitter {
   void count_round();
   void report_rounds();
   void report_escapes();
+  Id image_note();  // a private variable: what was refused (image_refusal.hpp)
+  void report_images();
   Id window(uint32_t which);       // a private variable: 0 begin, 1 size, 2 delta of PageTableWindow
   Id escape_note(uint32_t which);  // a private variable: 0 count, 1 where, 2 and 3 the address
   void emit_inst(uint32_t inst);
@@ -90,6 +98,7 @@ class Emitter {
   void emit_guest(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
   void emit_lds(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
   void emit_buffer(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
+  void emit_image(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
   void emit_scratch(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
   uint32_t private_dwords() const;
   Id private_array(uint32_t slot);
@@ -103,7 +112,8 @@ class Emitter {
   Id device_pointer(Id address, Id pointed);                      // physical storage buffer pointer of a device address
   Id load_device(Id address, ir::Type type, bool fresh = false);  // naturally aligned
   void store_device(Id address, ir::Type type, Id data);
-  std::array<Id, 2> bound_info(uint32_t binding);  // delta, size
+  void store_device_small(Id address, uint32_t bits, Id data);  // the low 8 or 16 bits
+  std::array<Id, 2> bound_info(uint32_t binding);               // delta, size
   void emit_barrier(const ir::Inst& i);
 
   // Entry state, in front of the entry block.
@@ -184,6 +194,8 @@ class Emitter {
   std::vector<std::array<Id, 4>> buffer_variables_;  // per binding: u8, u16, u32, u64 view
   std::array<Id, 4> buffer_blocks_{};
   std::unordered_map<uint32_t, Id> entry_;  // cached prelude values
+  std::unique_ptr<ImageLibrary> image_library_;
+  Id image_note_ = 0;
   bool fresh_loads_ = false;  // the program has coherent guest loads: none may be kept from an earlier one
   bool uses_page_table_ = false, uses_scratch_ = false;
   std::vector<BoundBuffer> bound_;

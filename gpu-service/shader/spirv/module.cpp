@@ -126,9 +126,9 @@ Id Module::runtime_array(Id element) {
   return id;
 }
 
-Id Module::function_type(Id result, std::initializer_list<Id> parameters) {
+Id Module::function_type(Id result, std::span<const Id> parameters) {
   std::vector<Id> key{result};
-  key.insert(key.end(), parameters);
+  key.insert(key.end(), parameters.begin(), parameters.end());
   for (const auto& [k, id] : function_types_)
     if (k == key) return id;
   const Id id = new_id();

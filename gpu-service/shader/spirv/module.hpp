@@ -48,7 +48,10 @@ class Module {
   Id integer(uint32_t bits);  // unsigned
   Id vector(Id component, uint32_t count);
   Id pointer(spv::StorageClass storage, Id to);
-  Id function_type(Id result, std::initializer_list<Id> parameters);
+  Id function_type(Id result, std::span<const Id> parameters);
+  Id function_type(Id result, std::initializer_list<Id> parameters) {
+    return function_type(result, std::span(parameters.begin(), parameters.size()));
+  }
   Id void_type();
   Id array(Id element, uint32_t count);             // without a stride
   Id structure(std::initializer_list<Id> members);  // a new one each time

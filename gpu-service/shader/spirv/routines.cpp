@@ -261,11 +261,7 @@ void RoutineWriter::locate_atomic() {
 // The low 8, 16 or 32 bits of v, at a device address that is a multiple of their size.
 void RoutineWriter::store_small(Id at, uint32_t bits, Id v) {
   if (bits == 32) return e.store_device(at, Type::u32, v);
-  m.capability(bits == 8 ? spv::CapabilityStorageBuffer8BitAccess : spv::CapabilityStorageBuffer16BitAccess);
-  const Id type = m.integer(bits);
-  const Id cut = e.value(spv::OpUConvert, type, {v});
-  e.code(spv::OpStore,
-         {e.device_pointer(at, type), cut, static_cast<uint32_t>(spv::MemoryAccessAlignedMask), bits / 8});
+  e.store_device_small(at, bits, v);
 }
 
 // Straight code for any address, as a loop here costs a CPU device's compiler more than all else in a module: the

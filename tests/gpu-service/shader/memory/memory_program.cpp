@@ -79,7 +79,12 @@ Prepared prepare(const MemoryProgram& p, uint32_t wave) {
   return out;
 }
 
-std::vector<uint32_t> interpret_on(const MemoryProgram& p, Prepared state, uint32_t wave) {
+struct Interpreted {
+  std::vector<uint32_t> memory;
+  std::string refusal;
+};
+
+Interpreted interpret_on(const MemoryProgram& p, Prepared state, uint32_t wave) {
   interpret::Dispatch dispatch;
   dispatch.program = &state.program;
   dispatch.program_address = 0x1000;
@@ -93,10 +98,15 @@ std::vector<uint32_t> interpret_on(const MemoryProgram& p, Prepared state, uint3
   dispatch.step_limit = 10'000'000;
   Bytes bytes(state.memory);
   const auto outcome = interpret::run(dispatch, bytes);
-  if (outcome.refusal) {
-    throw std::runtime_error(fmt::format("interpreter: {}: {}", outcome.refusal->mnemonic, outcome.refusal->reason));
-  }
-  return state.memory;
+  Interpreted out{std::move(state.memory), {}};
+  if (outcome.refusal) out.refusal = fmt::format("{}: {}", outcome.refusal->mnemonic, outcome.refusal->reason);
+  return out;
+}
+
+std::vector<uint32_t> interpreted_or_throw(const MemoryProgram& p, const Prepared& state, uint32_t wave) {
+  Interpreted out = interpret_on(p, state, wave);
+  if (!out.refusal.empty()) throw std::runtime_error("interpreter: " + out.refusal);
+  return std::move(out.memory);
 }
 
 TranslateOptions options_for(const MemoryProgram& p, const Prepared& state, LaneLayout layout, bool bind) {
@@ -155,6 +165,11 @@ class DeviceMemory {
     push.code_low = 0x1000;
     return push;
   }
+  EscapeReport report() const {
+    EscapeReport out;
+    std::memcpy(&out, info_.mapped().data(), sizeof out);
+    return out;
+  }
   void set_bound_info(std::span<const BoundInfo> bound) {
     std::memcpy(info_.mapped().data() + 1024, bound.data(), bound.size_bytes());
   }
@@ -163,9 +178,13 @@ class DeviceMemory {
   vulkan::Buffer level1_, level2_, guest_, info_;
 };
 
+struct DeviceRun {
+  std::vector<uint32_t> memory;
+  EscapeReport report;
+};
+
 // Nothing: the layout or the descriptors do not allow this run.
-std::optional<std::vector<uint32_t>> run_on_device(const MemoryProgram& p, const Prepared& state, LaneLayout layout,
-                                                   bool bind) {
+std::optional<DeviceRun> run_on_device(const MemoryProgram& p, const Prepared& state, LaneLayout layout, bool bind) {
   const auto& device = test_device();
   auto module = translate(state.program, options_for(p, state, layout, bind));
   if (!module) throw std::runtime_error("translator: " + text_of(module.error()));
@@ -204,7 +223,7 @@ std::optional<std::vector<uint32_t>> run_on_device(const MemoryProgram& p, const
   if (!pipeline) throw std::runtime_error(pipeline.error().describe());
   const auto done = vulkan::run_single(device, *pipeline, ranges, std::as_bytes(std::span(&push, 1)), {p.groups, 1, 1});
   if (!done) throw std::runtime_error(done.error().describe());
-  return memory.contents(state.memory.size());
+  return DeviceRun{memory.contents(state.memory.size()), memory.report()};
 }
 
 std::vector<LaneLayout> layouts(const MemoryProgram& p, uint32_t wave) {
@@ -213,6 +232,7 @@ std::vector<LaneLayout> layouts(const MemoryProgram& p, uint32_t wave) {
   for (uint32_t s = facts.min_subgroup_size; s <= facts.max_subgroup_size && s <= wave; s *= 2) {
     out.push_back({wave, s, wave / s});
   }
+  if (p.only_narrow) out.resize(1);
   if (p.whole_wave && p.threads <= wave) out.push_back({wave, 1, wave});
   return out;
 }
@@ -220,7 +240,17 @@ std::vector<LaneLayout> layouts(const MemoryProgram& p, uint32_t wave) {
 }  // namespace
 
 std::vector<uint32_t> interpreted(const MemoryProgram& program, uint32_t wave) {
-  return interpret_on(program, prepare(program, wave), wave);
+  return interpreted_or_throw(program, prepare(program, wave), wave);
+}
+
+std::string interpreter_refusal(const MemoryProgram& program) {
+  return interpret_on(program, prepare(program, 32), 32).refusal;
+}
+
+uint32_t image_refusal_note(const MemoryProgram& program) {
+  const auto run = run_on_device(program, prepare(program, 32), layouts(program, 32).front(), false);
+  if (!run) throw std::runtime_error("nothing was run");
+  return run->report.image_refusal;
 }
 
 std::string refusals(const MemoryProgram& program) {
@@ -236,18 +266,22 @@ std::string difference(const MemoryProgram& program) {
     for (const uint32_t wave : {32u, 64u}) {
       if (wave == 64 && !program.both_widths) continue;
       const Prepared state = prepare(program, wave);
-      const auto wanted = interpret_on(program, state, wave);
+      const auto wanted = interpreted_or_throw(program, state, wave);
       for (const LaneLayout layout : layouts(program, wave)) {
         for (const bool bind : {false, true}) {
           if (!bind && !program.addressed) continue;
           const auto got = run_on_device(program, state, layout, bind);
           if (!got) continue;
           ++runs;
+          if (const EscapeReport& report = got->report; report.image_refusal != 0 || report.loops_cut != 0) {
+            return fmt::format("wave{} k={}: refused an image ({:#x}) or cut a loop ({})", wave, layout.k,
+                               report.image_refusal, report.loops_cut);
+          }
           const size_t count = program.compared != 0 ? program.compared : wanted.size();
           for (size_t n = 0; n < count; ++n) {
-            if (wanted[n] == (*got)[n]) continue;
+            if (wanted[n] == got->memory[n]) continue;
             return fmt::format("wave{} k={}{}: dword {}: wanted {:08x}, got {:08x}", wave, layout.k,
-                               bind ? " bound" : "", n, wanted[n], (*got)[n]);
+                               bind ? " bound" : "", n, wanted[n], got->memory[n]);
           }
         }
       }

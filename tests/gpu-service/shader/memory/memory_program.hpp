@@ -25,6 +25,7 @@ struct MemoryProgram {
   bool whole_wave = true;              // also with the wave in one invocation
   bool addressed = true;               // also with nothing bound
   uint32_t compared = 0;               // dwords compared; 0: all
+  bool only_narrow = false;            // one lane layout for each width
 };
 
 // Registers at start: s0..s15 user data, s16 group number, v0 thread in group.
@@ -32,6 +33,10 @@ struct MemoryProgram {
 std::string difference(const MemoryProgram& program);
 // Memory as the interpreter leaves it in wave32, for tests that know what is right. Throws where it refuses.
 std::vector<uint32_t> interpreted(const MemoryProgram& program, uint32_t wave = 32);
+// EscapeReport::image_refusal of a run of wave32; throws where the program can't be run.
+uint32_t image_refusal_note(const MemoryProgram& program);
+// What stopped the interpreter, empty: nothing.
+std::string interpreter_refusal(const MemoryProgram& program);
 // The translator's refusals, one per line; empty when there is none.
 std::string refusals(const MemoryProgram& program);
 

@@ -1,0 +1,83 @@
+// Accesses to images: calls of the image library's functions.
+#include <cstddef>
+
+#include "gpu-service/shader/spirv/conditional.hpp"
+#include "gpu-service/shader/spirv/image_library.hpp"
+
+namespace orrery::shader::spirv {
+
+using ir::ImageWork;
+using ir::Op;
+using ir::Type;
+
+namespace {
+
+const char* function_of(ImageWork work) {
+  switch (work) {
+    case ImageWork::load:
+      return "image_load";
+    case ImageWork::store:
+      return "image_store";
+    case ImageWork::place:
+      return "image_place";
+    case ImageWork::info:
+      return "image_info";
+    case ImageWork::sample:
+      break;
+  }
+  return "image_sample";
+}
+
+}  // namespace
+
+void Emitter::emit_image(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot) {
+  uses_page_table_ = true;
+  if (!image_library_) image_library_ = std::make_unique<ImageLibrary>(*this);
+  const auto args = f_.args(i);
+  const Id lanes = f_.at(args[0]).op == Op::constant ? 0 : id(args[0], slot);
+  const Id four = module_.vector(uint_type(), 4);
+  const uint32_t count = i.op == Op::store ? 0 : components(i);
+  const Id type = i.op == Op::store ? module_.void_type() : count == 4 ? four : module_.type(i.type);
+  const Id target = image_library_->function(function_of(a.image));
+  const auto call = [&]() -> Results {
+    Words words = {type, module_.new_id(), target};
+    for (const ir::Value v : args.subspan(1)) words.push_back(id(v, slot));
+    words.push_back(u32(a.image_flags));
+    words.push_back(u32(a.instruction * 2 + (i.op == Op::store ? 1 : 0)));
+    put(*code_, spv::OpFunctionCall, {}, words);
+    Results results{words[1]};
+    for (uint32_t n = 0; count == 4 && n < count; ++n) {
+      results[n] = value(spv::OpCompositeExtract, uint_type(), {words[1], n});
+    }
+    return results;
+  };
+  if (i.op == Op::store) {
+    conditional(lanes, 0, 0, call);
+  } else {
+    finish_load(inst, i, slot, conditional(lanes, module_.type(i.type), count, call));
+  }
+}
+
+Id Emitter::image_note() {
+  if (!image_note_) {
+    image_note_ = module_.variable(spv::StorageClassPrivate, uint_type());
+    in_prelude([&] {
+      code(spv::OpStore, {image_note_, u32(0)});
+      return image_note_;
+    });
+  }
+  return image_note_;
+}
+
+void Emitter::report_images() {
+  const Id note = value(spv::OpLoad, uint_type(), {image_note()});
+  const Id any = value(spv::OpINotEqual, bool_type(), {note, u32(0)});
+  conditional(any, 0, 0, [&]() -> Results {
+    const Id at = value(spv::OpIAdd, module_.type(Type::u64),
+                        {push(kEscapes), module_.u64(offsetof(EscapeReport, image_refusal))});
+    value(spv::OpAtomicUMax, uint_type(), {device_pointer(at, uint_type()), u32(spv::ScopeDevice), u32(0), note});
+    return {};
+  });
+}
+
+}  // namespace orrery::shader::spirv
