@@ -23,7 +23,7 @@ TracedBuffers DispatchExecutor::State::traced_buffers(const DispatchState& dispa
   memory::RecordingMemory recording(memory,
                                     [&](GuestAddress at, std::span<std::byte> out) { return settled_read(at, out); });
   const uint64_t most = std::min<uint64_t>(device.facts().max_storage_range, shader::kMostBoundBytes);
-  TracedBuffers answer = trace_buffers(buffers, dispatch.user_data, most, recording);
+  TracedBuffers answer = trace_buffers(buffers, dispatch, most, recording);
   // What a lost device left unread says nothing of memory.
   if (!lost) traces.keep(std::move(key), answer, recording.take_notes());
   return answer;

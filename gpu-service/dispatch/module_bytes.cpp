@@ -6,7 +6,7 @@ namespace orrery::dispatch {
 namespace {
 
 // A member that is added must be written and read below; then this number changes.
-static_assert(sizeof(shader::Module) == 104 && sizeof(shader::BoundBuffer) == 40 && sizeof(shader::ProgramNeeds) == 8);
+static_assert(sizeof(shader::Module) == 112 && sizeof(shader::BoundBuffer) == 40 && sizeof(shader::ProgramNeeds) == 8);
 
 class Writer {
  public:
@@ -64,6 +64,39 @@ class Reader {
   bool good_ = true;
 };
 
+void put_source(Writer& w, const shader::DescriptorSource& source) {
+  w.put(static_cast<uint32_t>(source.steps.size()));
+  for (const shader::SliceStep& step : source.steps) {
+    w.put(static_cast<uint8_t>(step.op));
+    w.put(static_cast<uint8_t>(step.type));
+    w.put(step.count);
+    for (const uint16_t argument : step.args) w.put(argument);
+    w.put(step.imm);
+  }
+  for (const uint16_t word : source.words) w.put(word);
+}
+
+// Operands are checked where the slice is evaluated.
+bool get_source(Reader& r, shader::DescriptorSource& source) {
+  const auto count = r.get<uint32_t>();
+  if (count > shader::kMostSliceSteps) return false;
+  for (uint32_t i = 0; i < count && r.good(); ++i) {
+    shader::SliceStep step;
+    const auto op = r.get<uint8_t>(), type = r.get<uint8_t>();
+    if (op >= static_cast<uint8_t>(shader::ir::Op::count) || type > static_cast<uint8_t>(shader::ir::Type::f64)) {
+      return false;
+    }
+    step.op = static_cast<shader::ir::Op>(op);
+    step.type = static_cast<shader::ir::Type>(type);
+    step.count = r.get<uint16_t>();
+    for (uint16_t& argument : step.args) argument = r.get<uint16_t>();
+    step.imm = r.get<uint64_t>();
+    source.steps.push_back(step);
+  }
+  for (uint16_t& word : source.words) word = r.get<uint16_t>();
+  return r.good();
+}
+
 }  // namespace
 
 void append_module(std::vector<std::byte>& out, const shader::Module& module) {
@@ -75,12 +108,14 @@ void append_module(std::vector<std::byte>& out, const shader::Module& module) {
   for (const uint32_t size : module.local_size) w.put(size);
   w.put(static_cast<uint32_t>(module.buffers.size()));
   for (const shader::BoundBuffer& buffer : module.buffers) {
-    w.put(buffer.source.user_sgpr);
-    w.words(buffer.source.loads);
+    put_source(w, buffer.source);
     w.put(static_cast<uint8_t>(buffer.read));
     w.put(static_cast<uint8_t>(buffer.written));
   }
   w.put(static_cast<uint8_t>(module.uses_page_table));
+  w.put(static_cast<uint8_t>(module.writes_anywhere));
+  w.put(module.write_instruction);
+  w.put(static_cast<uint8_t>(module.write_reason));
   w.put(static_cast<uint8_t>(module.uses_scratch));
   w.put(module.workgroup_bytes);
   const shader::ProgramNeeds& n = module.needs;
@@ -106,13 +141,17 @@ std::optional<shader::Module> module_of(std::span<const std::byte> bytes) {
   const auto buffers = r.get<uint32_t>();
   for (uint32_t i = 0; i < buffers && r.good(); ++i) {
     shader::BoundBuffer buffer;
-    buffer.source.user_sgpr = r.get<uint32_t>();
-    buffer.source.loads = r.words();
+    if (!get_source(r, buffer.source)) return std::nullopt;
     buffer.read = r.flag();
     buffer.written = r.flag();
     module.buffers.push_back(std::move(buffer));
   }
   module.uses_page_table = r.flag();
+  module.writes_anywhere = r.flag();
+  module.write_instruction = r.get<uint32_t>();
+  const auto reason = r.get<uint8_t>();
+  if (reason > static_cast<uint8_t>(shader::TraceEnd::too_long)) return std::nullopt;
+  module.write_reason = static_cast<shader::TraceEnd>(reason);
   module.uses_scratch = r.flag();
   module.workgroup_bytes = r.get<uint32_t>();
   shader::ProgramNeeds& n = module.needs;

@@ -8,14 +8,14 @@
 
 namespace orrery::dispatch {
 
-TracedBuffers trace_buffers(std::span<const shader::BoundBuffer> buffers, std::span<const uint32_t> user_data,
+TracedBuffers trace_buffers(std::span<const shader::BoundBuffer> buffers, const DispatchState& dispatch,
                             uint64_t most_bytes, memory::RecordingMemory& memory) {
   const auto read = [&](GuestAddress at, std::span<std::byte> out) { return memory.read(at, out); };
   std::vector<TracedBuffer> traced;
   traced.reserve(buffers.size());
   for (size_t i = 0; i < buffers.size(); ++i) {
     const auto unbound = [&](std::string_view why) { return std::unexpected(fmt::format("buffer {}: {}", i, why)); };
-    const auto words = read_descriptor(buffers[i].source, user_data, read);
+    const auto words = read_descriptor(buffers[i].source, dispatch, read);
     if (!words) return unbound(words.error());
     const BufferDescriptor descriptor = decode_descriptor(*words);
     const BindableExtent extent = bindable_extent(descriptor);

@@ -27,7 +27,7 @@ struct TracedBuffer {
 using TracedBuffers = std::expected<std::vector<TracedBuffer>, std::string>;
 
 // Follows every descriptor of `buffers` through `memory`, which notes what is looked at.
-TracedBuffers trace_buffers(std::span<const shader::BoundBuffer> buffers, std::span<const uint32_t> user_data,
+TracedBuffers trace_buffers(std::span<const shader::BoundBuffer> buffers, const DispatchState& dispatch,
                             uint64_t most_bytes, memory::RecordingMemory& memory);
 
 // Two dispatches ask the same when program, code and registers are the same, wherever they came from.

@@ -2,6 +2,7 @@
 #include "gpu-service/shader/translate.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -133,6 +134,26 @@ std::expected<std::unique_ptr<Built>, std::vector<ShaderRefusal>> build(const Pr
   return built;
 }
 
+// Stores and atomics that no binding holds.
+void note_writes(const ir::Function& function, Module& module) {
+  for (const ir::Block& block : function.blocks) {
+    for (const uint32_t id : block.body) {
+      const ir::Inst& inst = function.insts[id];
+      if (inst.op != ir::Op::store && inst.op != ir::Op::atomic) continue;
+      const ir::Access& access = function.accesses[inst.imm];
+      if (access.space == ir::Space::buffer || access.space == ir::Space::lds || access.space == ir::Space::scratch) {
+        continue;
+      }
+      if (module.writes_anywhere && module.write_instruction <= access.instruction) continue;
+      module.writes_anywhere = true;
+      module.write_instruction = access.instruction;
+      const auto known =
+          std::ranges::find(function.computed, access.instruction, &ir::Function::Computed::instruction);
+      module.write_reason = known != function.computed.end() ? known->why : TraceEnd::lanes;
+    }
+  }
+}
+
 }  // namespace
 
 GroupShape group_shape(const TranslateOptions& options) {
@@ -162,10 +183,11 @@ std::expected<Module, std::vector<ShaderRefusal>> translate(const Program& progr
   if (module) {
     module->guest_instructions = static_cast<uint32_t>(program.instructions.size());
     module->dispatcher_loop = (*built)->graph.dispatcher;
+    note_writes((*built)->function, *module);
   }
   return module;
 }
 
-uint64_t translator_version() { return 2; }
+uint64_t translator_version() { return 4; }
 
 }  // namespace orrery::shader

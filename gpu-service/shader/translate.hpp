@@ -12,6 +12,7 @@
 
 #include "gpu-service/shader/decode/decoder.hpp"
 #include "gpu-service/shader/lanes/lane_gate.hpp"
+#include "gpu-service/shader/scalar_slice.hpp"
 #include "shared/content_hash.hpp"
 
 namespace orrery::shader {
@@ -65,16 +66,6 @@ struct TranslateOptions {
   uint32_t scratch_dwords = 0;  // private memory per lane, dwords
 };
 
-// Where a bound buffer's descriptor (V#, 4 dwords) comes from: a chain that preparation evaluates per dispatch.
-// value = user_data[user_sgpr .. +3] when loads is empty; otherwise the 64-bit address user_data[user_sgpr, +1] is
-// followed: at each load, address += offset, and all but the last read a 64-bit pointer there; the last is where the V#
-// lies.
-struct DescriptorSource {
-  uint32_t user_sgpr = 0;
-  std::vector<uint32_t> loads;  // byte offsets
-  friend bool operator==(const DescriptorSource&, const DescriptorSource&) = default;
-};
-
 struct BoundBuffer {
   DescriptorSource source;
   bool read = false, written = false;
@@ -126,6 +117,10 @@ struct Module {
   std::array<uint32_t, 3> local_size{1, 1, 1};
   std::vector<BoundBuffer> buffers;
   bool uses_page_table = false;
+  // Stores or atomics whose place is not a bound buffer's: where they go is known only to the program as it runs.
+  bool writes_anywhere = false;
+  uint32_t write_instruction = 0;  // offset of the first of them, and why it is not bound
+  TraceEnd write_reason = TraceEnd::lanes;
   bool uses_scratch = false;
   uint32_t workgroup_bytes = 0;
   ProgramNeeds needs;  // lockstep is only looked for where the layout needs fences

@@ -145,6 +145,8 @@ class Builder {
   void effect(Op op, uint32_t imm = 0) { this->op(op, Type::none, {}, imm); }
   // The binding of a bound buffer, one per distinct source.
   uint32_t binding(const DescriptorSource& source);
+  // An access of this instruction (its offset) is not bound, and why.
+  void note_computed(uint32_t instruction, TraceEnd why) { function_.computed.push_back({instruction, why}); }
 
   // Used by construct(): blocks in the graph's order; the terminator's condition is read at its end.
   void start_block(uint32_t block);

@@ -36,6 +36,11 @@ struct Function {
   std::vector<Block> blocks;  // parallel to graph->blocks
   const cfg::StructuredGraph* graph = nullptr;
   std::vector<DescriptorSource> bindings;  // of Space::buffer accesses
+  struct Computed {
+    uint32_t instruction = 0;  // offset
+    TraceEnd why = TraceEnd::lanes;
+  };
+  std::vector<Computed> computed;  // accesses through descriptors that are not traced
 
   const Inst& at(Value v) const { return insts[v.id]; }
   Type type(Value v) const { return insts[v.id].type; }

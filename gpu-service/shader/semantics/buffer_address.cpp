@@ -94,13 +94,15 @@ BufferAccess buffer_access(Builder& b, const Instruction& i) {
   const auto source = trace_descriptor(b, a.words);
   // Private memory: with SCRATCH_EN the first four user registers are the private segment's descriptor
   // (docs/decisions/021).
-  if ((b.options().rsrc2 & 1) && source && *source == DescriptorSource{}) {
+  if ((b.options().rsrc2 & 1) && source && *source == DescriptorSource::user(0)) {
     a.route = BufferAccess::Route::scratch;
   } else if ((b.options().rsrc2 & 1) && !source && from_private_descriptor(b.function(), a.words[0])) {
     a.route = BufferAccess::Route::lost;
   } else if (source && b.options().bind_buffers) {
     a.route = BufferAccess::Route::bound;
     a.binding = b.binding(*source);
+  } else if (!source) {
+    b.note_computed(i.offset, source.error());
   }
   return a;
 }

@@ -1,14 +1,14 @@
 // Where a V# comes from, by its four words' values.
 #pragma once
 
-#include <optional>
+#include <expected>
 
 #include "gpu-service/shader/ir/builder.hpp"
 
 namespace orrery::shader::semantics {
 
-// User data, or loaded from user-data pointers through pointers at constant offsets; otherwise none.
-std::optional<DescriptorSource> trace_descriptor(const ir::Builder& b, const std::array<ir::Value, 4>& words);
+// The scalar code that computes the four words, back to user data, constants and guest memory; or what ended the way.
+std::expected<DescriptorSource, TraceEnd> trace_descriptor(const ir::Builder& b, const std::array<ir::Value, 4>& words);
 // With SCRATCH_EN: the word (the first of a V# that is not traced) is made of user data 0, where the private segment's
 // descriptor lies. Looks at a bounded number of operations.
 bool from_private_descriptor(const ir::Function& f, ir::Value word);

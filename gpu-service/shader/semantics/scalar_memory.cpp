@@ -56,7 +56,10 @@ Outcome buffer_load(Builder& b, const Instruction& i) {
   const Value none = b.compare(Op::ieq, stride, b.u32(0));
   const Value scaled = b.op(Op::imul, words[2], stride);
   const Value size = b.select(none, words[2], scaled);
-  const auto source = b.options().bind_buffers ? trace_descriptor(b, words) : std::nullopt;
+  std::optional<DescriptorSource> source;
+  if (b.options().bind_buffers) {
+    if (auto traced = trace_descriptor(b, words)) source = std::move(*traced);
+  }
   Value base;
   uint32_t binding = 0;
   if (source)

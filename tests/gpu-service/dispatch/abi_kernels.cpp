@@ -58,26 +58,26 @@ std::expected<shader::Module, std::vector<shader::ShaderRefusal>> translate(cons
       if (options.bind_buffers) {
         const std::span<const uint32_t> words = narrow ? std::span<const uint32_t>(kBoundAdd8) : kBoundAdd32;
         module.spirv.assign(words.begin(), words.end());
-        module.buffers = {{{0, {}}, true, false}, {{4, {}}, false, true}};
+        module.buffers = {{shader::DescriptorSource::user(0), true, false}, {shader::DescriptorSource::user(4), false, true}};
         return module;
       }
       [[fallthrough]];  // the same by address: the low two words of each descriptor are its base
     case kPageCopy: {
       const std::span<const uint32_t> words = narrow ? std::span<const uint32_t>(kPageCopy8) : kPageCopy32;
       module.spirv.assign(words.begin(), words.end());
-      module.uses_page_table = true;
+      module.uses_page_table = module.writes_anywhere = true;
       return module;
     }
     case kPrivateSum: {
       const std::span<const uint32_t> words = narrow ? std::span<const uint32_t>(kPrivateSum8) : kPrivateSum32;
       module.spirv.assign(words.begin(), words.end());
-      module.uses_page_table = module.uses_scratch = true;
+      module.uses_page_table = module.writes_anywhere = module.uses_scratch = true;
       return module;
     }
     case kSpin: {
       const std::span<const uint32_t> words = narrow ? std::span<const uint32_t>(kSpin8) : kSpin32;
       module.spirv.assign(words.begin(), words.end());
-      module.uses_page_table = true;
+      module.uses_page_table = module.writes_anywhere = true;
       return module;
     }
     default:

@@ -10,6 +10,7 @@ namespace orrery::dispatch {
 namespace {
 
 using Words = std::array<uint32_t, 4>;
+using Source = shader::DescriptorSource;
 
 TEST(BufferDescriptor, fields_are_where_the_isa_document_has_them) {
   // base 0x1234_89abcdef, stride 0x2aaa, cache swizzle; records 1000; format 0x16, index stride 2, add tid, OOB 3, type
@@ -57,21 +58,21 @@ struct Places {
 };
 
 TEST(DescriptorSource, user_data_is_the_descriptor_without_loads) {
-  const std::array<uint32_t, 16> user{0, 0, 1, 2, 3, 4};
-  EXPECT_EQ(read_descriptor({2, {}}, user, Places{}).value(), (Words{1, 2, 3, 4}));
-  EXPECT_EQ(read_descriptor({12, {}}, user, Places{}).value(), (Words{0, 0, 0, 0}));
-  EXPECT_FALSE(read_descriptor({13, {}}, user, Places{}));
-  EXPECT_FALSE(read_descriptor({UINT32_MAX, {}}, user, Places{}));
+  const DispatchState dispatch{.user_data = {0, 0, 1, 2, 3, 4}};
+  EXPECT_EQ(read_descriptor(Source::user(2), dispatch, Places{}).value(), (Words{1, 2, 3, 4}));
+  EXPECT_EQ(read_descriptor(Source::user(12), dispatch, Places{}).value(), (Words{0, 0, 0, 0}));
+  EXPECT_FALSE(read_descriptor(Source::user(13), dispatch, Places{}));
+  EXPECT_FALSE(read_descriptor(Source::user(UINT32_MAX), dispatch, Places{}));
 }
 
 TEST(DescriptorSource, a_chain_of_pointers_is_followed) {
-  const std::array<uint32_t, 16> user{0x1000, 2};
+  const DispatchState dispatch{.user_data = {0x1000, 2}};
   const Places places{{{0x200001010, {0x5000, 7}}, {0x700005020, {9, 8, 7, 6}}}};
-  EXPECT_EQ(read_descriptor({0, {0x10, 0x20}}, user, places).value(), (Words{9, 8, 7, 6}));
-  const auto missing = read_descriptor({0, {0x18, 0x20}}, user, places);
+  EXPECT_EQ(read_descriptor(Source::chain(0, {0x10, 0x20}), dispatch, places).value(), (Words{9, 8, 7, 6}));
+  const auto missing = read_descriptor(Source::chain(0, {0x18, 0x20}), dispatch, places);
   ASSERT_FALSE(missing);
   EXPECT_NE(missing.error().find("0x200001018"), std::string::npos);
-  EXPECT_FALSE(read_descriptor({15, {0}}, user, places));
+  EXPECT_FALSE(read_descriptor(Source::chain(15, {0}), dispatch, places));
 }
 
 TEST(PendingWrites, known_ranges_and_work_that_may_write_anywhere_are_told_apart) {

@@ -11,7 +11,7 @@ constexpr uint64_t kWindow = 0x200000000, kTable = 0x1000, kData = 0x10000;
 struct Asker {
   TestGuest guest;
   TracedBuffersMemo memo;
-  std::vector<shader::BoundBuffer> buffers{{{.user_sgpr = 4, .loads = {32}}, false, true}};
+  std::vector<shader::BoundBuffer> buffers{{shader::DescriptorSource::chain(4, {32}), false, true}};
   DispatchState state;
   uint64_t reads = 0;  // by the last trace
   bool earlier_work_writes_the_table = false;
@@ -36,7 +36,7 @@ struct Asker {
     memory::RecordingMemory recording(*guest.memory, [&](GuestAddress at, std::span<std::byte> out) {
       return guest.memory->read(at, out).has_value();
     });
-    TracedBuffers answer = trace_buffers(buffers, state.user_data, 1 << 27, recording);
+    TracedBuffers answer = trace_buffers(buffers, state, 1 << 27, recording);
     reads = recording.reads();
     memo.keep(key, answer, recording.take_notes());
     return answer;

@@ -32,8 +32,12 @@ shader::Module full_module(const shader::TranslateOptions& options) {
   m.spirv = {0x07230203, 1, 2, 3};
   m.layout = options.layout;
   m.local_size = {128, 1, 1};
-  m.buffers = {{{4, {}}, true, false}, {{2, {16, 32}}, true, true}};
+  m.buffers = {{shader::DescriptorSource::user(4), true, false},
+               {shader::DescriptorSource::chain(2, {16, 32}), true, true}};
   m.uses_page_table = m.uses_scratch = m.dispatcher_loop = true;
+  m.writes_anywhere = true;
+  m.write_instruction = 20;
+  m.write_reason = shader::TraceEnd::wave;
   m.workgroup_bytes = 512;
   m.needs = {.votes = true, .lds = true, .private_memory = true};
   m.guest_instructions = 99;

@@ -195,9 +195,11 @@ std::optional<DeviceRun> run_on_device(const MemoryProgram& p, const Prepared& s
   std::vector<vulkan::BoundRange> ranges;
   std::vector<BoundInfo> infos;
   for (const auto& buffer : module->buffers) {
-    if (!buffer.source.loads.empty()) return std::nullopt;
+    if (buffer.source.reads_memory()) return std::nullopt;
+    const auto values = evaluate(buffer.source.steps, buffer.source.words, {.user_data = state.user});
+    if (!values) return std::nullopt;
     std::array<uint32_t, 4> words;
-    std::copy_n(state.user.begin() + buffer.source.user_sgpr, 4, words.begin());
+    std::ranges::transform(*values, words.begin(), [](uint64_t v) { return static_cast<uint32_t>(v); });
     const auto descriptor = dispatch::decode_descriptor(words);
     const auto extent = dispatch::bindable_extent(descriptor);
     if (!extent.bytes) return std::nullopt;

@@ -31,8 +31,8 @@ class Writer {
   Writer(Builder& b, uint32_t instructions) : b_(b), lanes_(b.options().layout.wave), instructions_(instructions) {}
 
   void load_state() {
-    in_ = b_.binding({.user_sgpr = 0});
-    out_ = b_.binding({.user_sgpr = 4});
+    in_ = b_.binding(DescriptorSource::user(0));
+    out_ = b_.binding(DescriptorSource::user(4));
     const Value group = b_.op(Op::group_id, Type::u32, {});
     const Value first = b_.op(Op::imul, group, b_.u32(input_words(lanes_) * 4));
     for (uint32_t n = 0; n < kScalarWords; ++n) {
