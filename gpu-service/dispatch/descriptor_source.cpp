@@ -7,9 +7,8 @@ namespace orrery::dispatch {
 std::expected<std::array<uint32_t, 4>, std::string> read_descriptor(const shader::DescriptorSource& source,
                                                                     const DispatchState& dispatch,
                                                                     const SettledRead& read) {
-  const shader::SliceInput input{
-      dispatch.user_data, dispatch.program.value,
-      [&](uint64_t address, std::span<std::byte> out) { return read({address}, out); }};
+  const shader::SliceInput input{dispatch.user_data, dispatch.program.value,
+                                 [&](uint64_t address, std::span<std::byte> out) { return read({address}, out); }};
   const auto values = shader::evaluate(source.steps, source.words, input);
   if (!values) {
     if (values.error().kind == shader::SliceError::Kind::unmapped) {

@@ -318,7 +318,9 @@ DescriptorSource DescriptorSource::chain(uint32_t first, std::initializer_list<u
   return source;
 }
 
-bool DescriptorSource::reads_memory() const { return std::ranges::find(steps, Op::load, &SliceStep::op) != steps.end(); }
+bool DescriptorSource::reads_memory() const {
+  return std::ranges::find(steps, Op::load, &SliceStep::op) != steps.end();
+}
 
 const char* text(TraceEnd end) {
   switch (end) {

@@ -1,5 +1,6 @@
-// The slice of a program's scalar code that computes a value: a small program without branches over user data, constants
-// and guest memory. Extracted once per program (semantics/descriptor_trace), evaluated once per dispatch on the host.
+// The slice of a program's scalar code that computes a value: a small program without branches over user data,
+// constants and guest memory. Extracted once per program (semantics/descriptor_trace), evaluated once per dispatch on
+// the host.
 #pragma once
 
 #include <array>
@@ -18,7 +19,7 @@ namespace orrery::shader {
 struct SliceStep {
   ir::Op op = ir::Op::constant;
   ir::Type type = ir::Type::u32;
-  uint16_t count = 0;             // operands
+  uint16_t count = 0;              // operands
   std::array<uint16_t, 3> args{};  // indices of earlier steps
   // constant: its bits. user_data, code_address, component: the index. load: the byte offset (signed, 32 bits), and the
   // dwords (1 to 4) above it; its operands are the condition (false: it gives 0 and reads nothing) and the address.

@@ -147,8 +147,7 @@ void note_writes(const ir::Function& function, Module& module) {
       if (module.writes_anywhere && module.write_instruction <= access.instruction) continue;
       module.writes_anywhere = true;
       module.write_instruction = access.instruction;
-      const auto known =
-          std::ranges::find(function.computed, access.instruction, &ir::Function::Computed::instruction);
+      const auto known = std::ranges::find(function.computed, access.instruction, &ir::Function::Computed::instruction);
       module.write_reason = known != function.computed.end() ? known->why : TraceEnd::lanes;
     }
   }

@@ -155,10 +155,7 @@ class Slice {
     if (!when_true) return std::nullopt;
     const auto when_false = value(arms[fork->first_is_true ? 1 : 0]);
     if (!when_false) return std::nullopt;
-    return add({.op = Op::select,
-                .type = f_.type(phi),
-                .count = 3,
-                .args = {*condition, *when_true, *when_false}});
+    return add({.op = Op::select, .type = f_.type(phi), .count = 3, .args = {*condition, *when_true, *when_false}});
   }
 
   struct Fork {
