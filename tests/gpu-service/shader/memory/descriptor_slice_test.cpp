@@ -219,7 +219,7 @@ std::string random_code(std::mt19937& random, std::map<uint32_t, uint32_t>& user
                              : fmt::format("s{}", random() % 2 == 0 ? any() : 12 + random() % 4);
   };
   for (uint32_t i = 2; i < 10; ++i) user[i] = static_cast<uint32_t>(random() % 3 == 0 ? random() % 40 : random());
-  std::string text;
+  std::string text = "s_cmp_eq_u32 s2, s3\n";  // SCC is not defined at the start
   for (uint32_t i = 0; i < 4; ++i) text += fmt::format("s_mov_b32 s{}, s{}\n", 12 + i, any());
   for (uint32_t n = 0; n < 40; ++n) {
     const auto to = 12 + random() % 4;
