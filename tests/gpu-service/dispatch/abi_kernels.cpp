@@ -58,7 +58,8 @@ std::expected<shader::Module, std::vector<shader::ShaderRefusal>> translate(cons
       if (options.bind_buffers) {
         const std::span<const uint32_t> words = narrow ? std::span<const uint32_t>(kBoundAdd8) : kBoundAdd32;
         module.spirv.assign(words.begin(), words.end());
-        module.buffers = {{shader::DescriptorSource::user(0), true, false}, {shader::DescriptorSource::user(4), false, true}};
+        module.buffers = {{shader::DescriptorSource::user(0), true, false},
+                          {shader::DescriptorSource::user(4), false, true}};
         return module;
       }
       [[fallthrough]];  // the same by address: the low two words of each descriptor are its base

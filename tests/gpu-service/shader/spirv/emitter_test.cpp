@@ -96,8 +96,7 @@ TEST(Emitter, atomics_in_memory_and_lds_are_valid_in_every_layout) {
 
 TEST(Emitter, bound_buffers_are_one_binding_per_source) {
   const HandProgram program = straight([](Builder& b) {
-    const uint32_t first = b.binding(DescriptorSource::user(0)),
-                   second = b.binding(DescriptorSource::chain(4, {16}));
+    const uint32_t first = b.binding(DescriptorSource::user(0)), second = b.binding(DescriptorSource::chain(4, {16}));
     EXPECT_EQ(b.binding(DescriptorSource::user(0)), first);
     for (uint8_t bytes : {uint8_t{1}, uint8_t{2}, uint8_t{4}}) {
       const Value v[] = {b.load({.space = Space::buffer, .bytes = bytes, .binding = first}, b.exec(), b.vgpr(0))[0]};
