@@ -10,20 +10,37 @@
 namespace orrery::dispatch {
 
 TracedBuffers DispatchExecutor::State::traced_buffers(const DispatchState& dispatch, const ReadProgram& program,
-                                                      std::span<const shader::BoundBuffer> buffers) {
+                                                      std::span<const shader::BoundBuffer> buffers, bool& unsettled) {
   if (buffers.empty()) return std::vector<TracedBuffer>{};
-  TraceKey key = trace_key(dispatch, program.content, false);
-  const auto may_change = [&](memory::GuestSpan span) {
+  TraceKey key = trace_key(dispatch, program.content, !options.device_addressing);
+  const auto touches = [&](memory::GuestSpan span, auto may) {
     const auto pieces = memory.pieces(span.begin, span.size);
     return !pieces || std::ranges::any_of(*pieces, [&](const memory::Piece& piece) {
-      return pending.may_touch({piece.offset.value, piece.offset.value + piece.size.value});
+      return may(ArenaRange{piece.offset.value, piece.offset.value + piece.size.value});
     });
   };
-  if (const TracedBuffers* kept = traces.find(key, memory, may_change)) return *kept;
-  memory::RecordingMemory recording(memory,
-                                    [&](GuestAddress at, std::span<std::byte> out) { return settled_read(at, out); });
+  const auto may_change = [&](memory::GuestSpan span) {
+    return touches(span, [&](ArenaRange range) { return pending.may_touch(range); });
+  };
+  if (auto kept = traces.find(key, memory, may_change)) return std::move(*kept);
+  bool blocked = false;
+  memory::RecordingMemory recording(memory, [&](GuestAddress at, std::span<std::byte> out) {
+    // Work that may write anywhere is not waited for: device-addressed, the program reads its tables itself.
+    const memory::GuestSpan span{at, {out.size()}};
+    if (options.device_addressing && memory.mapped(at, span.size) && may_change(span) &&
+        !touches(span, [&](ArenaRange range) { return pending.names(range); })) {
+      blocked = true;
+      return false;
+    }
+    return settled_read(at, out);
+  });
   const uint64_t most = std::min<uint64_t>(device.facts().max_storage_range, shader::kMostBoundBytes);
   TracedBuffers answer = trace_buffers(buffers, dispatch, most, recording);
+  if (blocked) {
+    unsettled = true;
+    ++counters.tables_unsettled;
+    return std::unexpected(std::string("earlier work may still write anywhere, so also where its descriptors lie"));
+  }
   // What a lost device left unread says nothing of memory.
   if (!lost) traces.keep(std::move(key), answer, recording.take_notes());
   return answer;

@@ -15,36 +15,11 @@
 namespace orrery::dispatch {
 namespace {
 
-// More parts than this would keep the recorder busy for ever; no real launch comes near.
-// A driver may count a call's groups in 32 bits (lavapipe does) and do none of them when they are too many.
-constexpr uint64_t kMostGroupsACall = 1u << 30;
-constexpr uint64_t kMostParts = 1 << 16;
-constexpr uint64_t kMostScratch = 256ull << 20;  // bytes of private memory that run at once
-constexpr size_t kMostFound = 1024;              // refusals kept between two finish(); the counters go on
-constexpr size_t kMostTold = 16;                 // refusals of one program that are listed
+constexpr size_t kMostFound = 1024;  // refusals kept between two finish(); the counters go on
 
 bool import_switched_off() {
   const char* value = std::getenv("ORRERY_IMPORT");
   return value != nullptr && std::strcmp(value, "off") == 0;
-}
-
-std::vector<Refusal> program_refusals(const DispatchState& dispatch, std::span<const shader::ShaderRefusal> refusals,
-                                      bool told) {
-  if (told) {
-    return {{"program", fmt::format("{}: program {:#x} is refused as before; the dispatch is left out",
-                                    place_of(dispatch), dispatch.program.value)}};
-  }
-  std::vector<Refusal> out;
-  for (const auto& refusal : refusals) {
-    if (out.size() == kMostTold) {
-      out.push_back({"program", fmt::format("program {:#x}: {} more refusals", dispatch.program.value,
-                                            refusals.size() - kMostTold)});
-      break;
-    }
-    out.push_back({"program", fmt::format("{}: program {:#x} offset {:#x}: {}: {}", place_of(dispatch),
-                                          dispatch.program.value, refusal.offset, refusal.mnemonic, refusal.reason)});
-  }
-  return out;
 }
 
 }  // namespace
@@ -62,8 +37,9 @@ DispatchExecutor::State::State(const vulkan::Device& d, memory::GuestMemory& m, 
       arena(d, m.arena(), o.import_arena && !import_switched_off()),
       batches(std::move(ring)),
       pages(std::move(table)),
-      programs(d, m, std::move(translator)),
-      empty(std::move(none)) {}
+      programs(d, std::move(translator)),
+      empty(std::move(none)),
+      workers(o.preparation_threads) {}
 
 Result<std::unique_ptr<DispatchExecutor>> DispatchExecutor::create(const vulkan::Device& device,
                                                                    memory::GuestMemory& memory,
@@ -93,7 +69,7 @@ DispatchExecutor::~DispatchExecutor() {
 }
 
 const ExecutorCounters& DispatchExecutor::counters() const { return state_->counters; }
-const TraceCounters& DispatchExecutor::trace_counters() const { return state_->traces.counters(); }
+TraceCounters DispatchExecutor::trace_counters() const { return state_->traces.counters(); }
 
 DispatchExecutor::State::~State() {
   // Pipelines and buffers go only when nothing uses them.
@@ -151,7 +127,7 @@ Result<void> DispatchExecutor::State::wait_all() {
   for (const auto& program : running) {
     // Recorded work was translated from the words as they were; a program that earlier work of the batch rewrote ran
     // stale.
-    if (!programs.unchanged(*program)) {
+    if (!ProgramCache::unchanged(memory, *program)) {
       note({"program",
             fmt::format("program {:#x} was rewritten while work that uses it was recorded", program->address.value)});
     }
@@ -172,124 +148,6 @@ bool DispatchExecutor::State::settled_read(GuestAddress address, std::span<std::
   return memory.read(address, out).has_value();
 }
 
-std::vector<Refusal> DispatchExecutor::State::run(const DispatchState& dispatch) {
-  const auto refuse = [&](const char* kind, std::string reason) {
-    ++counters.refused;
-    return std::vector<Refusal>{{kind, fmt::format("{}: {}", place_of(dispatch), reason)}};
-  };
-  if (lost) return {lost_refusal()};
-  if (dispatch.groups[0] == 0 || dispatch.groups[1] == 0 || dispatch.groups[2] == 0) return {};
-  const auto geometry = launch_geometry(dispatch);
-  if (!geometry) return refuse("dispatch", geometry.error());
-  if (geometry->empty()) return {};
-  const auto& facts = device.facts();
-  if (geometry->workgroup_bytes > facts.workgroup_memory) {
-    return refuse("dispatch", fmt::format("{} bytes of LDS; the device has {} of workgroup memory",
-                                          geometry->workgroup_bytes, facts.workgroup_memory));
-  }
-  std::array<uint32_t, 3> part = facts.max_groups;
-  const uint64_t group_scratch = static_cast<uint64_t>(geometry->scratch_wave_bytes) * geometry->waves_per_group();
-  const uint64_t fits = group_scratch != 0 ? kMostScratch / group_scratch : UINT64_MAX;
-  part = part_of_groups(*geometry, part, std::min(fits, kMostGroupsACall));
-  if (dispatches_needed(*geometry, part) > kMostParts) {
-    return refuse("dispatch",
-                  fmt::format("{} x {} x {} groups", geometry->count[0], geometry->count[1], geometry->count[2]));
-  }
-  if (dispatch.program.value == 0) return refuse("program", "the program address is 0");
-
-  if (batches.idle()) programs.trim();
-  std::shared_ptr<const ReadProgram> program = programs.read(dispatch.program);
-  if (program != nullptr && pending.names({0, UINT64_MAX})) {
-    const auto code = memory.pieces(program->address, {program->copied});
-    bool touched = false;
-    for (const auto& piece : code.value_or(std::vector<memory::Piece>{})) {
-      touched = touched || pending.names({piece.offset.value, piece.offset.value + piece.size.value});
-    }
-    if (touched) {
-      ++counters.waits_for_reads;
-      if (auto waited = wait_all(); !waited) return {lost_refusal()};
-      program = programs.read(dispatch.program);
-    }
-  }
-  if (program == nullptr)
-    return refuse("program", fmt::format("program address {:#x} is not mapped", dispatch.program.value));
-  if (!program->program) {
-    ++counters.refused;
-    const bool told = std::exchange(program->told, true);
-    counters.programs_refused += told ? 0 : 1;
-    return program_refusals(dispatch, {&program->program.error(), 1}, told);
-  }
-
-  shader::TranslateOptions wanted;
-  wanted.host = host_features(facts);
-  wanted.group_size = geometry->group_size;
-  wanted.rsrc1 = dispatch.rsrc1;
-  wanted.rsrc2 = dispatch.rsrc2;
-  wanted.partial_groups = geometry->threads != std::array<uint32_t, 3>{};
-  wanted.scratch_dwords = geometry->scratch_wave_bytes / 4 / geometry->wave;
-  wanted.layout.wave = geometry->wave;
-  const auto choice = choose_layout(*geometry, facts, [&] { return programs.needs(*program, wanted); }, layout_wish);
-  if (!choice) return refuse("dispatch", choice.error());
-  wanted.layout = choice->layout;
-  Translation* translation = &programs.translate(*program, wanted);
-  std::vector<Binding> bindings;
-  std::string unbound;
-  if (translation->module) {
-    if (translation->module->buffers.size() > std::min(facts.max_storage_buffers, BatchRing::kMostBuffers)) {
-      unbound = fmt::format("{} buffers", translation->module->buffers.size());
-    }
-    if (unbound.empty()) {
-      const TracedBuffers traced = traced_buffers(dispatch, *program, translation->module->buffers);
-      if (lost) return {lost_refusal()};
-      if (!traced) unbound = traced.error();
-      for (size_t i = 0; unbound.empty() && i < traced->size(); ++i) {
-        auto binding = bind((*traced)[i]);
-        if (binding) {
-          bindings.push_back(*binding);
-        } else {
-          unbound = fmt::format("buffer {}: {}", i, binding.error());
-        }
-      }
-    }
-  }
-  if (!unbound.empty()) {
-    log::debug("{}: program {:#x} is device-addressed: {}", place_of(dispatch), dispatch.program.value, unbound);
-    wanted.bind_buffers = false;
-    translation = &programs.translate(*program, wanted);
-    bindings.clear();
-  }
-  counters.programs = programs.translations();
-  if (!translation->module) {
-    ++counters.refused;
-    const bool told = std::exchange(translation->told, true);
-    counters.programs_refused += told ? 0 : 1;
-    return program_refusals(dispatch, translation->refusals, told);
-  }
-  if (translation->module->buffers.size() != bindings.size()) {
-    return refuse("program", fmt::format("program {:#x} binds {} buffers although it was asked not to",
-                                         dispatch.program.value, translation->module->buffers.size()));
-  }
-  ++(unbound.empty() ? counters.bound : counters.device_addressed);
-  if (choice->layout.whole_wave()) {
-    ++counters.whole_wave;
-    if (!choice->reason.empty() && !std::exchange(translation->warned, true)) {
-      log::warn("{}: program {:#x} runs each wave in one invocation, which is slow: {}", place_of(dispatch),
-                dispatch.program.value, choice->reason);
-    }
-  } else if (choice->layout.exchange == shader::LaneExchange::workgroup) {
-    ++counters.exchanged;
-  }
-  if (translation->module->uses_scratch) {
-    uint64_t groups = 1;
-    for (size_t i = 0; i < 3; ++i) groups *= std::min(part[i], geometry->count[i]);
-    if (auto made = want_scratch(groups * group_scratch); !made) {
-      if (lost) return {lost_refusal()};
-      return refuse("dispatch", made.error().describe());
-    }
-  }
-  return record(dispatch, *geometry, program, *translation, bindings, part);
-}
-
 Result<void> DispatchExecutor::State::want_scratch(uint64_t bytes) {
   if (scratch && scratch.size().value >= bytes) return {};
   ORRERY_TRY(wait_all());
@@ -300,11 +158,12 @@ Result<void> DispatchExecutor::State::want_scratch(uint64_t bytes) {
   return {};
 }
 
-std::vector<Refusal> DispatchExecutor::State::record(const DispatchState& dispatch, const LaunchGeometry& geometry,
-                                                     const std::shared_ptr<const ReadProgram>& program,
-                                                     const Translation& translation, std::span<const Binding> bindings,
-                                                     const std::array<uint32_t, 3>& part) {
+std::vector<Refusal> DispatchExecutor::State::record(const DispatchState& dispatch, const Launch& launch,
+                                                     const Prepared& prepared, const std::array<uint32_t, 3>& part) {
   before_work();
+  const LaunchGeometry& geometry = launch.geometry;
+  const Translation& translation = *prepared.translation;
+  const std::span<const Binding> bindings = prepared.bindings;
   const auto count = static_cast<uint32_t>(bindings.size());
   auto room = batches.dispatch_step(translation.pipeline.set_layout(), count,
                                     {dispatch.program, dispatch.queue, dispatch.packet_offset, dispatch.sequence});
@@ -322,7 +181,7 @@ std::vector<Refusal> DispatchExecutor::State::record(const DispatchState& dispat
     room->bound_info[i] = bindings[i].info;
     if (translation.module->buffers[i].written) pending.add(bindings[i].arena);
   }
-  if (translation.module->uses_page_table) pending.add_anything();
+  if (translation.module->writes_anywhere) pending.add_anything();
   vkUpdateDescriptorSets(device.handle(), count, writes.data(), 0, nullptr);
   vkCmdBindPipeline(room->commands, VK_PIPELINE_BIND_POINT_COMPUTE, translation.pipeline.handle());
   if (count > 0) {
@@ -348,12 +207,20 @@ std::vector<Refusal> DispatchExecutor::State::record(const DispatchState& dispat
                        &push);
     vkCmdDispatch(room->commands, groups[0], groups[1], groups[2]);
   });
-  running.insert(program);
+  running.insert(launch.program);
   ++counters.dispatches;
   return {};
 }
 
-std::vector<Refusal> DispatchExecutor::dispatch(const DispatchState& state) { return state_->run(state); }
+std::vector<Refusal> DispatchExecutor::dispatch(const DispatchState& state) { return *state_->run(state, Wait::yes); }
+
+std::optional<std::vector<Refusal>> DispatchExecutor::try_dispatch(const DispatchState& state) {
+  auto done = state_->run(state, state_->workers.threads() == 0 ? Wait::yes : Wait::no);
+  if (!done) ++state_->counters.postponed;
+  return done;
+}
+
+void DispatchExecutor::prepare(const DispatchState& state) { state_->prepare(state); }
 
 std::vector<Refusal> DispatchExecutor::fill(GuestAddress destination, Bytes size, uint32_t value) {
   return state_->fill(destination, size, value);

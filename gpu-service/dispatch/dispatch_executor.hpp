@@ -27,14 +27,20 @@ struct ExecutorOptions {
   bool import_arena = true;
   // For tests and measurements. Default: what ORRERY_LAYOUT says, else the gate's own choice.
   std::optional<shader::LayoutWish> layout;
+  // Threads that prepare programs ahead. 0: everything is prepared where it is asked for.
+  unsigned preparation_threads = 0;
+  // False: programs may not store through addresses that they compute, except where a run on the host found them.
+  bool device_addressing = true;
   // How long finish() waits for the device before it gives it up for lost.
   std::chrono::seconds patience{300};
 };
 
 struct ExecutorCounters {
-  uint64_t dispatches = 0;        // recorded
-  uint64_t bound = 0;             // of them with every buffer bound
-  uint64_t device_addressed = 0;  // of them through the page table only, because a buffer could not be bound
+  uint64_t dispatches = 0;  // recorded
+  // By route (routes.hpp):
+  uint64_t bound = 0;             // trace: what they store to is bound
+  uint64_t device_addressed = 0;  // through the page table only
+  uint64_t host_runs = 0;         // what they store to was found by running waves on the host
   uint64_t refused = 0;
   uint64_t programs = 0;  // distinct translations tried
   uint64_t programs_refused = 0;
@@ -43,8 +49,11 @@ struct ExecutorCounters {
   uint64_t whole_wave = 0;         // dispatches that ran a whole wave in one invocation
   uint64_t exchanged = 0;          // dispatches that exchanged lanes through workgroup memory
   uint64_t submissions = 0;
-  uint64_t waits_for_reads = 0;  // the device was waited for before the CPU read what it may have been writing
-  uint64_t escapes = 0;          // device accesses outside the map
+  uint64_t tables_unsettled = 0;  // traces given up because earlier work may write anywhere
+  uint64_t prepared_ahead = 0;    // preparations that workers did
+  uint64_t postponed = 0;         // times a dispatch was told to ask again
+  uint64_t waits_for_reads = 0;   // the device was waited for before the CPU read what it may have been writing
+  uint64_t escapes = 0;           // device accesses outside the map
 };
 
 class DispatchExecutor final : public Executor {
@@ -64,6 +73,8 @@ class DispatchExecutor final : public Executor {
 
   // A program's refusals come back once per program and translation; later dispatches of it answer one line each.
   std::vector<Refusal> dispatch(const DispatchState& state) override;
+  std::optional<std::vector<Refusal>> try_dispatch(const DispatchState& state) override;
+  void prepare(const DispatchState& state) override;
   std::vector<Refusal> fill(GuestAddress destination, Bytes size, uint32_t value) override;
   std::vector<Refusal> copy(GuestAddress destination, GuestAddress source, Bytes size) override;
   // Refreshes the memory's map too. When the map changed, recorded work is waited for first.
@@ -71,7 +82,7 @@ class DispatchExecutor final : public Executor {
   Result<std::vector<Refusal>> finish() override;
 
   const ExecutorCounters& counters() const;
-  const TraceCounters& trace_counters() const;
+  TraceCounters trace_counters() const;
 
  private:
   struct State;

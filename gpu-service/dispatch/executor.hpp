@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,10 @@ class Executor {
   virtual ~Executor() = default;
   // Records a dispatch. Refusals come back (empty: it was recorded whole).
   virtual std::vector<Refusal> dispatch(const DispatchState& state) = 0;
+  // The same without waiting. Nothing: what it needs is still being prepared, nothing was recorded; ask again.
+  virtual std::optional<std::vector<Refusal>> try_dispatch(const DispatchState& state) { return dispatch(state); }
+  // A dispatch like this comes later: whatever takes long may begin. Does not wait; may do nothing.
+  virtual void prepare(const DispatchState& /*state*/) {}
   // Records a fill / copy of guest memory (DMA_DATA). Ordered with dispatches.
   virtual std::vector<Refusal> fill(GuestAddress destination, Bytes size, uint32_t value) = 0;
   virtual std::vector<Refusal> copy(GuestAddress destination, GuestAddress source, Bytes size) = 0;

@@ -1,7 +1,9 @@
 // What DispatchExecutor holds; seen only by its own source files.
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <map>
 #include <set>
 
 #include "gpu-service/dispatch/arena_buffers.hpp"
@@ -11,7 +13,9 @@
 #include "gpu-service/dispatch/launch_geometry.hpp"
 #include "gpu-service/dispatch/pending_writes.hpp"
 #include "gpu-service/dispatch/program_cache.hpp"
+#include "gpu-service/dispatch/routes.hpp"
 #include "gpu-service/dispatch/traced_buffers.hpp"
+#include "gpu-service/dispatch/workers.hpp"
 #include "gpu-service/memory/guest_memory.hpp"
 
 namespace orrery::dispatch {
@@ -23,6 +27,29 @@ struct Binding {
   shader::BoundInfo info{};
   ArenaRange arena;  // what the guest may touch through it; empty for an empty buffer
 };
+
+// A dispatch as far as its program goes: what the translator is asked for, or why no layout fits the group.
+struct Planned {
+  std::expected<shader::LaneChoice, std::string> choice;
+  shader::TranslateOptions options;
+};
+// May a preparation wait for what other threads make?
+enum class Wait : uint8_t { no, yes };
+struct Launch {
+  const LaunchGeometry& geometry;
+  shader::TranslateOptions options;
+  shader::LaneChoice choice;
+  std::shared_ptr<const ReadProgram> program;
+  Wait wait;
+};
+// What a route came to.
+struct Prepared {
+  std::shared_ptr<Translation> translation;
+  std::vector<Binding> bindings;
+};
+// Preparations that workers have under way.
+using PreparationKey =
+    std::tuple<GuestAddress, uint32_t, uint32_t, uint32_t, std::array<uint32_t, 3>, uint32_t, bool, bool>;
 
 struct DispatchExecutor::State {
   State(const vulkan::Device& device, memory::GuestMemory& memory, const ExecutorOptions& options,
@@ -37,15 +64,18 @@ struct DispatchExecutor::State {
   BatchRing batches;
   DevicePageTable pages;
   ProgramCache programs;
+  RememberedRoutes routes;
   vulkan::Buffer scratch;  // private memory of one part's waves; made when first wanted
   vulkan::Buffer empty;    // bound where a descriptor has no bytes
   PendingWrites pending;
   TracedBuffersMemo traces;
   ExecutorCounters counters;
-  uint64_t map_version = UINT64_MAX;                     // of the buffers and the page table
-  std::vector<Refusal> found;                            // by waits, until finish() hands them out
-  std::set<std::shared_ptr<const ReadProgram>> running;  // programs of the work not yet waited for
-  std::optional<Error> lost;                             // the first error of the device; from then on nothing is done
+  uint64_t map_version = UINT64_MAX;                                   // of the buffers and the page table
+  std::vector<Refusal> found;                                          // by waits, until finish() hands them out
+  std::set<std::shared_ptr<const ReadProgram>> running;                // programs of the work not yet waited for
+  std::map<PreparationKey, std::shared_ptr<std::atomic<bool>>> ahead;  // true: it has run
+  Workers workers;                                                     // behind all that its jobs use
+  std::optional<Error> lost;  // the first error of the device; from then on nothing is done
   std::chrono::steady_clock::time_point cache_saved = std::chrono::steady_clock::now();
 
   // Before anything is recorded: mirrors are filled when the device is idle.
@@ -60,16 +90,34 @@ struct DispatchExecutor::State {
   // Copies guest bytes that recorded work can't write any more: waits where it may.
   bool settled_read(GuestAddress address, std::span<std::byte> out);
 
-  // Where the program's bound buffers lie: from the memo where memory still answers the same.
+  // Where the program's bound buffers lie: from the memo where memory still answers the same. `unsettled`: the answer
+  // would need bytes that work may still write which can write anywhere.
   TracedBuffers traced_buffers(const DispatchState& dispatch, const ReadProgram& program,
-                               std::span<const shader::BoundBuffer> buffers);
+                               std::span<const shader::BoundBuffer> buffers, bool& unsettled);
   std::expected<Binding, std::string> bind(const TracedBuffer& buffer);
   // Room for `bytes` of private memory; waits for recorded work when it has to be made anew.
   Result<void> want_scratch(uint64_t bytes);
-  std::vector<Refusal> record(const DispatchState& dispatch, const LaunchGeometry& geometry,
-                              const std::shared_ptr<const ReadProgram>& program, const Translation& translation,
-                              std::span<const Binding> bindings, const std::array<uint32_t, 3>& part);
-  std::vector<Refusal> run(const DispatchState& dispatch);
+  // Nothing: wait for what it needs. With Wait::yes there always is an answer.
+  std::optional<std::vector<Refusal>> run(const DispatchState& dispatch, Wait wait);
+  void prepare(const DispatchState& dispatch);
+  // By any thread: the program is read and translated as the dispatch will want it.
+  void prepare_now(const DispatchState& dispatch, const LaunchGeometry& geometry,
+                   const shader::TranslateOptions& options);
+  bool prepared_ahead(const DispatchState& dispatch, const LaunchGeometry& geometry,
+                      const shader::TranslateOptions& options);
+  std::optional<Planned> plan(const ReadProgram& program, const LaunchGeometry& geometry,
+                              shader::TranslateOptions options, Wait wait);
+  std::shared_ptr<const ReadProgram> settled_program(GuestAddress address, Wait wait);
+  std::shared_ptr<Translation> translated(const DispatchState& dispatch, const Launch& launch,
+                                          const shader::TranslateOptions& options);
+  std::expected<Prepared, RouteRefusal> prepare_bound(const DispatchState& dispatch, const Launch& launch,
+                                                      bool& unsettled);
+  std::expected<Prepared, RouteRefusal> prepare_addressed(const DispatchState& dispatch, const Launch& launch);
+  std::expected<Routed<Prepared>, NotRouted> prepare_launch(const DispatchState& dispatch, const Launch& launch);
+  std::vector<Refusal> refused(const DispatchState& dispatch, const Launch& launch, const NotRouted& failed);
+  void count(const DispatchState& dispatch, const Launch& launch, const Routed<Prepared>& routed);
+  std::vector<Refusal> record(const DispatchState& dispatch, const Launch& launch, const Prepared& prepared,
+                              const std::array<uint32_t, 3>& part);
 
   std::vector<Refusal> fill(GuestAddress destination, Bytes size, uint32_t value);
   std::vector<Refusal> copy(GuestAddress destination, GuestAddress source, Bytes size);

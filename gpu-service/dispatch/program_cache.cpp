@@ -61,30 +61,32 @@ class CodeCopy {
 
 }  // namespace
 
-ProgramCache::ProgramCache(const vulkan::Device& device, const memory::GuestMemory& memory, Translator translator)
-    : device_(device), memory_(memory), translator_(std::move(translator)) {}
+ProgramCache::ProgramCache(const vulkan::Device& device, Translator translator)
+    : device_(device), translator_(std::move(translator)) {}
 
-bool ProgramCache::unchanged(const ReadProgram& program) const {
+bool ProgramCache::unchanged(const memory::GuestMemory& memory, const ReadProgram& program) {
   std::vector<std::byte> now(program.copied);
-  return memory_.read(program.address, now) && hash_bytes(now) == program.content;
+  return memory.read(program.address, now) && hash_bytes(now) == program.content;
 }
 
-std::shared_ptr<const ReadProgram> ProgramCache::read(GuestAddress address) {
-  const uint64_t mapped = mapped_from(memory_, address);
+std::shared_ptr<const ReadProgram> ProgramCache::known(const memory::GuestMemory& memory, GuestAddress address) {
+  std::shared_ptr<const ReadProgram> found;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto at = programs_.find(address);
+    if (at == programs_.end()) return nullptr;
+    found = at->second;
+  }
+  // A refusal may have been for want of mapped bytes; a program was read whole.
+  if (!found->program && found->mapped != mapped_from(memory, address)) return nullptr;
+  return unchanged(memory, *found) ? found : nullptr;
+}
+
+std::shared_ptr<const ReadProgram> ProgramCache::read(const memory::GuestMemory& memory, GuestAddress address) {
+  if (auto found = known(memory, address)) return found;
+  const uint64_t mapped = mapped_from(memory, address);
   if (mapped < 4) return nullptr;
-  const auto found = programs_.find(address);
-  if (found != programs_.end()) {
-    const ReadProgram& known = *found->second;
-    // A refusal may have been for want of mapped bytes; a program was read whole.
-    if ((known.program || known.mapped == mapped) && unchanged(known)) return found->second;
-    instructions_ -= size_of(known);
-    programs_.erase(found);
-  }
-  if (instructions_ > kMostInstructions) {
-    programs_.clear();
-    instructions_ = 0;
-  }
-  CodeCopy copy(memory_, address, mapped);
+  CodeCopy copy(memory, address, mapped);
   auto program = translator_.read([&](uint32_t offset, uint32_t dwords) { return copy.fetch(offset, dwords); });
   auto read = std::make_shared<ReadProgram>();
   read->address = address;
@@ -96,14 +98,27 @@ std::shared_ptr<const ReadProgram> ProgramCache::read(GuestAddress address) {
   } else {
     read->program = std::unexpected(std::move(program.error()));
   }
+  const std::lock_guard lock(mutex_);
+  if (instructions_ > kMostInstructions) {
+    programs_.clear();
+    instructions_ = 0;
+  }
+  auto& slot = programs_[address];
+  if (slot != nullptr) instructions_ -= size_of(*slot);
   instructions_ += size_of(*read);
-  programs_.emplace(address, read);
+  slot = read;
   return read;
 }
 
 void ProgramCache::trim() {
+  const std::lock_guard lock(mutex_);
   if (translations_.size() > kMostTranslations) translations_.clear();
   if (needs_.size() > kMostTranslations) needs_.clear();
+}
+
+uint64_t ProgramCache::translations() const {
+  const std::lock_guard lock(mutex_);
+  return made_;
 }
 
 ProgramCache::Key ProgramCache::key_of(const ReadProgram& program, const shader::TranslateOptions& options) {
@@ -112,19 +127,51 @@ ProgramCache::Key ProgramCache::key_of(const ReadProgram& program, const shader:
           options.bind_buffers,     options.scratch_dwords, options.partial_groups};
 }
 
-shader::ProgramNeeds ProgramCache::needs(const ReadProgram& program, const shader::TranslateOptions& options) {
-  const auto [known, fresh] = needs_.try_emplace(key_of(program, options));
-  if (fresh) {
-    if (const auto analysis = shader::analyse(**program.program, options)) known->second = analysis->needs;
-  }
+std::optional<shader::ProgramNeeds> ProgramCache::known_needs(const ReadProgram& program,
+                                                              const shader::TranslateOptions& options) {
+  const std::lock_guard lock(mutex_);
+  const auto known = needs_.find(key_of(program, options));
+  if (known == needs_.end()) return std::nullopt;
   return known->second;
 }
 
-Translation& ProgramCache::translate(const ReadProgram& program, const shader::TranslateOptions& options) {
-  auto& known = translations_[key_of(program, options)];
-  if (known) return *known;
-  ++made_;
-  auto translation = std::make_unique<Translation>();
+shader::ProgramNeeds ProgramCache::needs(const ReadProgram& program, const shader::TranslateOptions& options) {
+  if (const auto known = known_needs(program, options)) return *known;
+  shader::ProgramNeeds needs;
+  if (const auto analysis = shader::analyse(**program.program, options)) needs = analysis->needs;
+  const std::lock_guard lock(mutex_);
+  return needs_.try_emplace(key_of(program, options), needs).first->second;
+}
+
+std::shared_ptr<Translation> ProgramCache::made(const ReadProgram& program, const shader::TranslateOptions& options) {
+  const std::lock_guard lock(mutex_);
+  const auto known = translations_.find(key_of(program, options));
+  if (known == translations_.end()) return nullptr;
+  const bool done = known->second.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  return done ? known->second.get() : nullptr;
+}
+
+std::shared_ptr<Translation> ProgramCache::translate(const ReadProgram& program,
+                                                     const shader::TranslateOptions& options) {
+  std::promise<std::shared_ptr<Translation>> promise;
+  Made made;
+  bool ours = false;
+  {
+    const std::lock_guard lock(mutex_);
+    auto& slot = translations_[key_of(program, options)];
+    if (!slot.valid()) {
+      slot = promise.get_future().share();
+      ours = true;
+      ++made_;
+    }
+    made = slot;
+  }
+  if (ours) promise.set_value(make(program, options));
+  return made.get();
+}
+
+std::shared_ptr<Translation> ProgramCache::make(const ReadProgram& program, const shader::TranslateOptions& options) {
+  auto translation = std::make_shared<Translation>();
   auto module = translator_.translate(**program.program, options);
   if (!module) {
     translation->refusals = std::move(module.error());
@@ -155,8 +202,7 @@ Translation& ProgramCache::translate(const ReadProgram& program, const shader::T
     module->spirv = {};
     translation->module = std::move(*module);
   }
-  known = std::move(translation);
-  return *known;
+  return translation;
 }
 
 }  // namespace orrery::dispatch

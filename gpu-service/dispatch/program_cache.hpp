@@ -3,8 +3,10 @@
 #pragma once
 
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -19,7 +21,7 @@ class Device;
 
 namespace orrery::dispatch {
 
-// The translator's two functions; tests put their own in.
+// The translator's two functions, called by any thread; tests put their own in.
 struct Translator {
   std::function<std::expected<shader::Program, shader::ShaderRefusal>(const shader::CodeFetch&)> read;
   std::function<std::expected<shader::Module, std::vector<shader::ShaderRefusal>>(const shader::Program&,
@@ -36,49 +38,59 @@ struct ReadProgram {
   uint64_t copied = 0;  // bytes that reading it looked at
   ContentHash content;  // of the copied bytes
   std::expected<std::shared_ptr<const shader::Program>, shader::ShaderRefusal> program;
-  mutable bool told = false;  // the refusal went to the user
+  mutable bool told = false;  // the refusal went to the user; the recording thread's
 };
 
 struct Translation {
   std::optional<shader::Module> module;         // without its words, which the pipeline has
   std::vector<shader::ShaderRefusal> refusals;  // when there is no module
   vulkan::ComputePipeline pipeline;
+  // The recording thread's:
   bool told = false;    // the refusals went to the user
   bool warned = false;  // that it is slow
 };
 
+// For any thread. What is handed out stays whole while it is held.
 class ProgramCache {
  public:
-  ProgramCache(const vulkan::Device& device, const memory::GuestMemory& memory, Translator translator);
+  ProgramCache(const vulkan::Device& device, Translator translator);
 
   // The program at `address`; null when no dword is mapped there.
-  std::shared_ptr<const ReadProgram> read(GuestAddress address);
+  std::shared_ptr<const ReadProgram> read(const memory::GuestMemory& memory, GuestAddress address);
+  // The same when it was read before and its words are still those; null otherwise.
+  std::shared_ptr<const ReadProgram> known(const memory::GuestMemory& memory, GuestAddress address);
   // Do the words in memory still equal what was read? Used after work has run.
-  bool unchanged(const ReadProgram& program) const;
+  static bool unchanged(const memory::GuestMemory& memory, const ReadProgram& program);
+
   // The translation, or its refusals; a driver's refusal of the module is one of the program. `program` was read, not
-  // refused.
-  Translation& translate(const ReadProgram& program, const shader::TranslateOptions& options);
+  // refused. Made once: who asks while another thread makes it waits.
+  std::shared_ptr<Translation> translate(const ReadProgram& program, const shader::TranslateOptions& options);
+  // The same when it is made already; null otherwise.
+  std::shared_ptr<Translation> made(const ReadProgram& program, const shader::TranslateOptions& options);
 
   // What the program needs of its wave, found once for the same options; a refused one answers no needs, its
   // translation says why.
   shader::ProgramNeeds needs(const ReadProgram& program, const shader::TranslateOptions& options);
+  std::optional<shader::ProgramNeeds> known_needs(const ReadProgram& program, const shader::TranslateOptions& options);
 
   // Forgets everything when there is far more than a title needs: code that is made anew all the time must not fill the
-  // host's memory. Only while the device is idle; references to translations end.
+  // host's memory. Only while the device is idle.
   void trim();
-  uint64_t translations() const { return made_; }  // so far
+  uint64_t translations() const;  // so far
 
  private:
   using Key = std::tuple<ContentHash, uint32_t, uint32_t, uint32_t, shader::LaneExchange, std::array<uint32_t, 3>,
                          uint32_t, uint32_t, bool, uint32_t, bool>;
+  using Made = std::shared_future<std::shared_ptr<Translation>>;
   static Key key_of(const ReadProgram& program, const shader::TranslateOptions& options);
+  std::shared_ptr<Translation> make(const ReadProgram& program, const shader::TranslateOptions& options);
 
   const vulkan::Device& device_;
-  const memory::GuestMemory& memory_;
-  Translator translator_;
+  const Translator translator_;
+  mutable std::mutex mutex_;
   std::map<GuestAddress, std::shared_ptr<const ReadProgram>> programs_;
   uint64_t instructions_ = 0;  // of all programs kept
-  std::map<Key, std::unique_ptr<Translation>> translations_;
+  std::map<Key, Made> translations_;
   std::map<Key, shader::ProgramNeeds> needs_;
   uint64_t made_ = 0;
 };

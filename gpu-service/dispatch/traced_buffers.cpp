@@ -28,6 +28,12 @@ TracedBuffers trace_buffers(std::span<const shader::BoundBuffer> buffers, const 
     }
     traced.push_back({{descriptor.base, {*extent.bytes}}, buffers[i].read, buffers[i].written});
   }
+  // What a dispatch stores into a table that it reads, later waves may see.
+  for (size_t i = 0; i < traced.size(); ++i) {
+    if (traced[i].written && memory.has_read(traced[i].span)) {
+      return std::unexpected(fmt::format("buffer {}: descriptors lie in it", i));
+    }
+  }
   return traced;
 }
 
@@ -39,15 +45,25 @@ TraceKey trace_key(const DispatchState& state, ContentHash code, bool host_runs_
   return key;
 }
 
-const TracedBuffers* TracedBuffersMemo::find(const TraceKey& key, const memory::GuestMemory& memory,
-                                             const std::function<bool(memory::GuestSpan)>& may_change) {
-  const auto kept = std::ranges::find(kept_, key, &Kept::key);
+std::optional<TracedBuffers> TracedBuffersMemo::find(const TraceKey& key, const memory::GuestMemory& memory,
+                                                     const std::function<bool(memory::GuestSpan)>& may_change) {
+  std::shared_ptr<const Kept> kept;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find_if(kept_, [&](const auto& k) { return k->key == key; });
+    if (found != kept_.end()) kept = *found;
+  }
   TraceMiss why = TraceMiss::unknown;
-  if (kept != kept_.end()) {
-    switch (memory::check_notes(kept->notes, memory, may_change, counters_.read_spans)) {
+  uint64_t read_spans = 0;
+  const auto check =
+      kept ? memory::check_notes(kept->notes, memory, may_change, read_spans) : memory::NotesCheck::bytes_changed;
+  const std::lock_guard lock(mutex_);
+  counters_.read_spans += read_spans;
+  if (kept) {
+    switch (check) {
       case memory::NotesCheck::same:
         ++counters_.hits;
-        return &kept->answer;
+        return kept->answer;
       case memory::NotesCheck::bytes_changed:
         why = TraceMiss::bytes_changed;
         break;
@@ -63,18 +79,28 @@ const TracedBuffers* TracedBuffersMemo::find(const TraceKey& key, const memory::
     }
   }
   ++counters_.misses[static_cast<size_t>(why)];
-  return nullptr;
+  return std::nullopt;
 }
 
 void TracedBuffersMemo::keep(TraceKey key, TracedBuffers answer, memory::MemoryNotes notes) {
-  const auto known = std::ranges::find(kept_, key, &Kept::key);
-  if (known != kept_.end()) kept_.erase(known);
+  const std::lock_guard lock(mutex_);
+  std::erase_if(kept_, [&](const auto& k) { return k->key == key; });
   if (!notes.not_checkable.empty()) {
     ++counters_.not_kept;
     return;
   }
   if (kept_.size() >= most_ && !kept_.empty()) kept_.pop_front();
-  kept_.push_back({std::move(key), std::move(answer), std::move(notes)});
+  kept_.push_back(std::make_shared<const Kept>(Kept{std::move(key), std::move(answer), std::move(notes)}));
+}
+
+TraceCounters TracedBuffersMemo::counters() const {
+  const std::lock_guard lock(mutex_);
+  return counters_;
+}
+
+size_t TracedBuffersMemo::size() const {
+  const std::lock_guard lock(mutex_);
+  return kept_.size();
 }
 
 const char* name(TraceMiss miss) {

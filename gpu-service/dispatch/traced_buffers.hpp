@@ -7,6 +7,9 @@
 #include <deque>
 #include <expected>
 #include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,20 +53,20 @@ struct TraceCounters {
 };
 std::string describe(const TraceCounters& counters);  // "7 hits, 2 misses (1 bytes it read changed, ...)"
 
-// Answers are kept newest last; refusals are answers. Not for several threads.
+// Answers are kept newest last; refusals are answers. For any thread.
 class TracedBuffersMemo {
  public:
   static constexpr size_t kMostAnswers = 64;
 
   explicit TracedBuffersMemo(size_t most = kMostAnswers) : most_(most) {}
-  // The kept answer when memory still answers as noted; null otherwise, and counts why. `may_change`: recorded work may
-  // still write there, so that the bytes prove nothing. Valid until the next keep().
-  const TracedBuffers* find(const TraceKey& key, const memory::GuestMemory& memory,
-                            const std::function<bool(memory::GuestSpan)>& may_change);
+  // The kept answer when memory still answers as noted; nothing otherwise, and counts why. `may_change`: recorded work
+  // may still write there, so that the bytes prove nothing.
+  std::optional<TracedBuffers> find(const TraceKey& key, const memory::GuestMemory& memory,
+                                    const std::function<bool(memory::GuestSpan)>& may_change);
   // Keeps an answer in place of an older one for the same key; the oldest goes when there are too many.
   void keep(TraceKey key, TracedBuffers answer, memory::MemoryNotes notes);
-  const TraceCounters& counters() const { return counters_; }
-  size_t size() const { return kept_.size(); }
+  TraceCounters counters() const;
+  size_t size() const;
 
  private:
   struct Kept {
@@ -71,8 +74,9 @@ class TracedBuffersMemo {
     TracedBuffers answer;
     memory::MemoryNotes notes;
   };
-  size_t most_;
-  std::deque<Kept> kept_;
+  const size_t most_;
+  mutable std::mutex mutex_;
+  std::deque<std::shared_ptr<const Kept>> kept_;
   TraceCounters counters_;
 };
 

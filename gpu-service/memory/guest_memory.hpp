@@ -28,6 +28,9 @@ class GuestMemory {
   // `arena` is the whole arena mapped into this process; `map` reads the address map of the control segment.
   GuestMemory(std::span<std::byte> arena, protocol::AddressMapReader map);
 
+  // The same memory for another thread, which takes the map for itself (refresh() before the first use).
+  GuestMemory another() const { return GuestMemory(arena_, map_); }
+
   // Takes the newest map. Called at acquire points (start of a submission, a map-changed message).
   Result<void> refresh();
   // The guest process has published a newer map. One load: cheap enough to ask at every poll.

@@ -42,6 +42,16 @@ bool RecordingMemory::mapped(GuestAddress address, Bytes size) {
   return true;
 }
 
+bool RecordingMemory::has_read(GuestSpan span) const {
+  if (given_up_ != nullptr) return true;
+  if (span.size.value == 0) return false;
+  const uint64_t last = span.begin.value + (span.size.value - 1);
+  const auto behind = bytes_.upper_bound(last);
+  if (behind == bytes_.begin()) return false;
+  const auto& [begin, bytes] = *std::prev(behind);
+  return begin + bytes.size() > span.begin.value;
+}
+
 void RecordingMemory::note_unmapped(GuestSpan span) {
   if (given_up_ != nullptr) return;
   unmapped_.insert(span);

@@ -52,6 +52,8 @@ class RecordingMemory {
   // Is the whole span mapped? Notes the answer; the bytes do not count. Size 0 asks for the address itself.
   bool mapped(GuestAddress address, Bytes size);
   uint64_t reads() const { return reads_; }
+  // Was a byte of the span read? (Also true when too much was read to be noted.)
+  bool has_read(GuestSpan span) const;
 
   MemoryNotes take_notes();
 

@@ -39,6 +39,7 @@ std::expected<shader::Program, shader::ShaderRefusal> read(const shader::CodeFet
   shader::Program program;
   program.instructions.resize(1);
   program.instructions[0].words[0] = words[0];
+  program.instructions[0].words[1] = words[1];
   program.extent = 8;
   program.hash = hash_bytes(std::as_bytes(words));
   return program;
@@ -54,12 +55,15 @@ std::expected<shader::Module, std::vector<shader::ShaderRefusal>> translate(cons
     return Refused({{0, "program", "a layout that no test kernel has"}});
   }
   switch (program.instructions[0].words[0]) {
+    case kTableAdd:
     case kBoundAdd:
       if (options.bind_buffers) {
         const std::span<const uint32_t> words = narrow ? std::span<const uint32_t>(kBoundAdd8) : kBoundAdd32;
         module.spirv.assign(words.begin(), words.end());
-        module.buffers = {{shader::DescriptorSource::user(0), true, false},
-                          {shader::DescriptorSource::user(4), false, true}};
+        using Source = shader::DescriptorSource;
+        const bool table = program.instructions[0].words[0] == kTableAdd;
+        module.buffers = {{table ? Source::chain(0, {0}) : Source::user(0), true, false},
+                          {table ? Source::chain(0, {16}) : Source::user(4), false, true}};
         return module;
       }
       [[fallthrough]];  // the same by address: the low two words of each descriptor are its base

@@ -32,7 +32,7 @@ struct Asker {
     const TraceKey key = trace_key(state, code, host_runs);
     const auto may_change = [&](memory::GuestSpan) { return earlier_work_writes_the_table; };
     reads = 0;
-    if (const TracedBuffers* kept = memo.find(key, *guest.memory, may_change)) return *kept;
+    if (auto kept = memo.find(key, *guest.memory, may_change)) return *kept;
     memory::RecordingMemory recording(*guest.memory, [&](GuestAddress at, std::span<std::byte> out) {
       return guest.memory->read(at, out).has_value();
     });

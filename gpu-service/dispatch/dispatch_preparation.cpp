@@ -1,0 +1,332 @@
+// From a dispatch's registers to what is recorded: its program, its translation for this device, the route by which its
+// memory is reached. What takes long is done by workers; nothing here waits for them unless it is told to.
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "gpu-service/dispatch/executor_state.hpp"
+#include "gpu-service/dispatch/lane_choice.hpp"
+#include "gpu-service/vulkan/device.hpp"
+#include "shared/log.hpp"
+
+namespace orrery::dispatch {
+namespace {
+
+// More parts than this would keep the recorder busy for ever; no real launch comes near.
+constexpr uint64_t kMostParts = 1 << 16;
+// A driver may count a call's groups in 32 bits (lavapipe does) and do none of them when they are too many.
+constexpr uint64_t kMostGroupsACall = 1u << 30;
+constexpr uint64_t kMostScratch = 256ull << 20;  // bytes of private memory that run at once
+constexpr size_t kMostTold = 16;                 // refusals of one program that are listed
+constexpr size_t kMostAhead = 1024;              // preparations under way or not yet asked for
+
+std::vector<Refusal> program_refusals(const DispatchState& dispatch, std::span<const shader::ShaderRefusal> refusals,
+                                      bool told) {
+  if (told) {
+    return {{"program", fmt::format("{}: program {:#x} is refused as before; the dispatch is left out",
+                                    place_of(dispatch), dispatch.program.value)}};
+  }
+  std::vector<Refusal> out;
+  for (const auto& refusal : refusals) {
+    if (out.size() == kMostTold) {
+      out.push_back({"program", fmt::format("program {:#x}: {} more refusals", dispatch.program.value,
+                                            refusals.size() - kMostTold)});
+      break;
+    }
+    out.push_back({"program", fmt::format("{}: program {:#x} offset {:#x}: {}: {}", place_of(dispatch),
+                                          dispatch.program.value, refusal.offset, refusal.mnemonic, refusal.reason)});
+  }
+  return out;
+}
+
+shader::TranslateOptions options_of(const DispatchState& dispatch, const LaunchGeometry& geometry,
+                                    const vulkan::DeviceFacts& facts) {
+  shader::TranslateOptions options;
+  options.host = host_features(facts);
+  options.group_size = geometry.group_size;
+  options.rsrc1 = dispatch.rsrc1;
+  options.rsrc2 = dispatch.rsrc2;
+  options.partial_groups = geometry.threads != std::array<uint32_t, 3>{};
+  options.scratch_dwords = geometry.scratch_wave_bytes / 4 / geometry.wave;
+  options.layout.wave = geometry.wave;
+  return options;
+}
+
+PreparationKey key_of(const DispatchState& dispatch, const shader::TranslateOptions& options) {
+  return {dispatch.program,   options.layout.wave,    options.rsrc1,          options.rsrc2,
+          options.group_size, options.scratch_dwords, options.partial_groups, options.bind_buffers};
+}
+
+std::string refusal_text(const Translation& translation) {
+  const auto& first = translation.refusals.front();
+  const std::string more =
+      translation.refusals.size() > 1 ? fmt::format(" (and {} more)", translation.refusals.size() - 1) : "";
+  return fmt::format("offset {:#x}: {}: {}{}", first.offset, first.mnemonic, first.reason, more);
+}
+
+}  // namespace
+
+std::optional<Planned> DispatchExecutor::State::plan(const ReadProgram& program, const LaunchGeometry& geometry,
+                                                     shader::TranslateOptions options, Wait wait) {
+  bool missing = false;
+  const auto needs = [&] {
+    if (wait == Wait::yes) return programs.needs(program, options);
+    const auto known = programs.known_needs(program, options);
+    missing = !known;
+    return known.value_or(shader::ProgramNeeds{});
+  };
+  auto choice = choose_layout(geometry, device.facts(), needs, layout_wish);
+  if (missing) return std::nullopt;
+  if (choice) options.layout = choice->layout;
+  return Planned{std::move(choice), options};
+}
+
+void DispatchExecutor::State::prepare_now(const DispatchState& dispatch, const LaunchGeometry& geometry,
+                                          const shader::TranslateOptions& options) {
+  memory::GuestMemory own = memory.another();
+  if (!own.refresh()) return;
+  const auto program = programs.read(own, dispatch.program);
+  if (program == nullptr || !program->program) return;
+  auto planned = plan(*program, geometry, options, Wait::yes);
+  if (!planned->choice) return;
+  const auto translation = programs.translate(*program, planned->options);
+  if (!translation->module || !translation->module->writes_anywhere || translation->module->buffers.empty()) return;
+  planned->options.bind_buffers = false;
+  if (this->options.device_addressing) programs.translate(*program, planned->options);
+}
+
+// Begins a preparation unless it is under way. True when it has run: what is still missing then has to be made here.
+bool DispatchExecutor::State::prepared_ahead(const DispatchState& dispatch, const LaunchGeometry& geometry,
+                                             const shader::TranslateOptions& options) {
+  if (workers.threads() == 0) return true;
+  const PreparationKey key = key_of(dispatch, options);
+  const auto known = ahead.find(key);
+  if (known != ahead.end()) {
+    if (!known->second->load(std::memory_order_acquire)) return false;
+    ahead.erase(known);
+    return true;
+  }
+  if (ahead.size() >= kMostAhead) {
+    std::erase_if(ahead, [](const auto& entry) { return entry.second->load(std::memory_order_acquire); });
+  }
+  auto done = std::make_shared<std::atomic<bool>>(false);
+  ahead.emplace(key, done);
+  ++counters.prepared_ahead;
+  workers.start([this, dispatch, geometry, options, done] {
+    prepare_now(dispatch, geometry, options);
+    done->store(true, std::memory_order_release);
+  });
+  return false;
+}
+
+void DispatchExecutor::State::prepare(const DispatchState& dispatch) {
+  if (lost || workers.threads() == 0) return;
+  const auto geometry = launch_geometry(dispatch);
+  if (!geometry || geometry->empty() || ahead.size() >= kMostAhead) return;
+  const auto options = options_of(dispatch, *geometry, device.facts());
+  if (ahead.contains(key_of(dispatch, options))) return;
+  if (const auto program = programs.known(memory, dispatch.program)) {
+    if (!program->program) return;
+    const auto planned = plan(*program, *geometry, options, Wait::no);
+    if (planned && (!planned->choice || programs.made(*program, planned->options))) return;
+  }
+  (void)prepared_ahead(dispatch, *geometry, options);
+}
+
+std::shared_ptr<const ReadProgram> DispatchExecutor::State::settled_program(GuestAddress address, Wait wait) {
+  const auto read = [&] {
+    return wait == Wait::yes ? programs.read(memory, address) : programs.known(memory, address);
+  };
+  auto program = read();
+  if (program == nullptr || !pending.names({0, UINT64_MAX})) return program;
+  const auto code = memory.pieces(program->address, {program->copied});
+  const bool touched = std::ranges::any_of(code.value_or(std::vector<memory::Piece>{}), [&](const auto& piece) {
+    return pending.names({piece.offset.value, piece.offset.value + piece.size.value});
+  });
+  if (!touched) return program;
+  ++counters.waits_for_reads;
+  if (!wait_all()) return nullptr;
+  return read();
+}
+
+std::expected<Prepared, RouteRefusal> DispatchExecutor::State::prepare_bound(const DispatchState& dispatch,
+                                                                             const Launch& launch, bool& unsettled) {
+  const auto translation = translated(dispatch, launch, launch.options);
+  if (translation == nullptr) return std::unexpected(RouteRefusal{.later = true});
+  if (!translation->module) return std::unexpected(RouteRefusal{.reason = refusal_text(*translation)});
+  const shader::Module& module = *translation->module;
+  if (module.writes_anywhere) {
+    return std::unexpected(
+        RouteRefusal{.reason = fmt::format("{}: a store at {:#x} through an address or descriptor "
+                                           "that is not bound: {}",
+                                           kHostRunPassed, module.write_instruction, shader::text(module.write_reason)),
+                     .host_run_passed = true});
+  }
+  if (module.buffers.size() > std::min(device.facts().max_storage_buffers, BatchRing::kMostBuffers)) {
+    return std::unexpected(RouteRefusal{.reason = fmt::format("{} buffers", module.buffers.size())});
+  }
+  const TracedBuffers traced = traced_buffers(dispatch, *launch.program, module.buffers, unsettled);
+  if (!traced) return std::unexpected(RouteRefusal{.reason = traced.error()});
+  Prepared prepared{translation, {}};
+  for (size_t i = 0; i < traced->size(); ++i) {
+    auto binding = bind((*traced)[i]);
+    if (!binding) return std::unexpected(RouteRefusal{.reason = fmt::format("buffer {}: {}", i, binding.error())});
+    prepared.bindings.push_back(*binding);
+  }
+  return prepared;
+}
+
+std::expected<Prepared, RouteRefusal> DispatchExecutor::State::prepare_addressed(const DispatchState& dispatch,
+                                                                                 const Launch& launch) {
+  // A program that binds nothing is device-addressed as it is.
+  const auto bound = programs.made(*launch.program, launch.options);
+  if (bound != nullptr && bound->module && bound->module->buffers.empty()) return Prepared{bound, {}};
+  shader::TranslateOptions options = launch.options;
+  options.bind_buffers = false;
+  const auto translation = translated(dispatch, launch, options);
+  if (translation == nullptr) return std::unexpected(RouteRefusal{.later = true});
+  if (!translation->module) return std::unexpected(RouteRefusal{.reason = refusal_text(*translation)});
+  if (!translation->module->buffers.empty()) {
+    return std::unexpected(RouteRefusal{.reason = fmt::format("it binds {} buffers although it was asked not to",
+                                                              translation->module->buffers.size())});
+  }
+  return Prepared{translation, {}};
+}
+
+std::shared_ptr<Translation> DispatchExecutor::State::translated(const DispatchState& dispatch, const Launch& launch,
+                                                                 const shader::TranslateOptions& options) {
+  if (launch.wait == Wait::yes) return programs.translate(*launch.program, options);
+  if (auto made = programs.made(*launch.program, options)) return made;
+  shader::TranslateOptions asked = options_of(dispatch, launch.geometry, device.facts());
+  asked.bind_buffers = options.bind_buffers;
+  if (!prepared_ahead(dispatch, launch.geometry, asked)) return nullptr;
+  return programs.translate(*launch.program, options);
+}
+
+std::expected<Routed<Prepared>, NotRouted> DispatchExecutor::State::prepare_launch(const DispatchState& dispatch,
+                                                                                   const Launch& launch) {
+  bool unsettled = false;
+  RouteSteps<Prepared> steps;
+  steps.trace = [&] { return prepare_bound(dispatch, launch, unsettled); };
+  if (options.device_addressing) steps.device_addressed = [&] { return prepare_addressed(dispatch, launch); };
+  steps.host_run = [&]() -> std::expected<Prepared, RouteRefusal> {
+    return std::unexpected(RouteRefusal{.reason = "the host runs no waves yet"});
+  };
+  const ProgramKey key{dispatch.program, launch.program->content};
+  auto routed = prepare_routed(routes, key, steps);
+  if (routed || routed.error().later || !unsettled) return routed;
+  // Bound, after all that may still write its tables: nothing else runs it.
+  ++counters.waits_for_reads;
+  if (!wait_all()) return routed;
+  return prepare_routed(routes, key, steps);
+}
+
+std::optional<std::vector<Refusal>> DispatchExecutor::State::run(const DispatchState& dispatch, Wait wait) {
+  const auto refuse = [&](const char* kind, std::string reason) {
+    ++counters.refused;
+    return std::vector<Refusal>{{kind, fmt::format("{}: {}", place_of(dispatch), reason)}};
+  };
+  if (lost) return std::vector{lost_refusal()};
+  if (dispatch.groups[0] == 0 || dispatch.groups[1] == 0 || dispatch.groups[2] == 0) return std::vector<Refusal>{};
+  const auto geometry = launch_geometry(dispatch);
+  if (!geometry) return refuse("dispatch", geometry.error());
+  if (geometry->empty()) return std::vector<Refusal>{};
+  if (geometry->workgroup_bytes > device.facts().workgroup_memory) {
+    return refuse("dispatch", fmt::format("{} bytes of LDS; the device has {} of workgroup memory",
+                                          geometry->workgroup_bytes, device.facts().workgroup_memory));
+  }
+  if (dispatch.program.value == 0) return refuse("program", "the program address is 0");
+
+  if (batches.idle()) programs.trim();
+  const auto options = options_of(dispatch, *geometry, device.facts());
+  auto program = settled_program(dispatch.program, wait);
+  if (program == nullptr && wait == Wait::no && !lost) {
+    if (!prepared_ahead(dispatch, *geometry, options)) return std::nullopt;
+    program = settled_program(dispatch.program, Wait::yes);
+  }
+  if (lost) return std::vector{lost_refusal()};
+  if (program == nullptr) {
+    return refuse("program", fmt::format("program address {:#x} is not mapped", dispatch.program.value));
+  }
+  if (!program->program) {
+    ++counters.refused;
+    const bool told = std::exchange(program->told, true);
+    counters.programs_refused += told ? 0 : 1;
+    return program_refusals(dispatch, {&program->program.error(), 1}, told);
+  }
+  auto planned = plan(*program, *geometry, options, wait);
+  if (!planned) {
+    if (!prepared_ahead(dispatch, *geometry, options)) return std::nullopt;
+    planned = plan(*program, *geometry, options, Wait::yes);
+  }
+  if (!planned->choice) return refuse("dispatch", planned->choice.error());
+  const Launch launch{*geometry, planned->options, *planned->choice, program, wait};
+  auto routed = prepare_launch(dispatch, launch);
+  counters.programs = programs.translations();
+  if (lost) return std::vector{lost_refusal()};
+  if (!routed) {
+    if (routed.error().later) return std::nullopt;
+    return refused(dispatch, launch, routed.error());
+  }
+  if (!ahead.empty()) ahead.erase(key_of(dispatch, options));
+  const bool scratch_wanted = routed->prepared.translation->module->uses_scratch;
+  const uint64_t group_scratch =
+      scratch_wanted ? uint64_t{geometry->scratch_wave_bytes} * geometry->waves_per_group() : 0;
+  const uint64_t fits = group_scratch != 0 ? kMostScratch / group_scratch : UINT64_MAX;
+  const auto part = part_of_groups(*geometry, device.facts().max_groups, std::min(fits, kMostGroupsACall));
+  if (dispatches_needed(*geometry, part) > kMostParts) {
+    return refuse("dispatch",
+                  fmt::format("{} x {} x {} groups", geometry->count[0], geometry->count[1], geometry->count[2]));
+  }
+  count(dispatch, launch, *routed);
+  if (group_scratch != 0) {
+    uint64_t groups = 1;
+    for (size_t i = 0; i < 3; ++i) groups *= std::min(part[i], geometry->count[i]);
+    if (auto made = want_scratch(groups * group_scratch); !made) {
+      if (lost) return std::vector{lost_refusal()};
+      return refuse("dispatch", made.error().describe());
+    }
+  }
+  return record(dispatch, launch, routed->prepared, part);
+}
+
+// The translator's reasons where every route failed for them; else what each route said.
+std::vector<Refusal> DispatchExecutor::State::refused(const DispatchState& dispatch, const Launch& launch,
+                                                      const NotRouted& failed) {
+  ++counters.refused;
+  const auto translation = programs.made(*launch.program, launch.options);
+  if (translation != nullptr && !translation->module) {
+    const std::string text = refusal_text(*translation);
+    if (std::ranges::all_of(failed.tried, [&](const RouteTried& tried) { return tried.reason == text; })) {
+      const bool told = std::exchange(translation->told, true);
+      counters.programs_refused += told ? 0 : 1;
+      return program_refusals(dispatch, translation->refusals, told);
+    }
+  }
+  return {{"program",
+           fmt::format("{}: program {:#x}: {}", place_of(dispatch), dispatch.program.value, describe(failed.tried))}};
+}
+
+void DispatchExecutor::State::count(const DispatchState& dispatch, const Launch& launch,
+                                    const Routed<Prepared>& routed) {
+  switch (routed.route) {
+    case Route::trace:
+      ++counters.bound;
+      break;
+    case Route::device_addressed:
+      ++counters.device_addressed;
+      break;
+    default:
+      ++counters.host_runs;
+  }
+  if (launch.options.layout.whole_wave()) {
+    ++counters.whole_wave;
+    if (!launch.choice.reason.empty() && !std::exchange(routed.prepared.translation->warned, true)) {
+      log::warn("{}: program {:#x} runs each wave in one invocation, which is slow: {}", place_of(dispatch),
+                dispatch.program.value, launch.choice.reason);
+    }
+  } else if (launch.options.layout.exchange == shader::LaneExchange::workgroup) {
+    ++counters.exchanged;
+  }
+}
+
+}  // namespace orrery::dispatch
