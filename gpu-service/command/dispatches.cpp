@@ -27,14 +27,19 @@ dispatch::DispatchState state_of(const Queue& queue, const Packet& packet) {
   return state;
 }
 
-void record(Machine& machine, const dispatch::DispatchState& state) {
+// While its program is being prepared the queue stays at the packet; the others go on.
+void record(Machine& machine, Queue& queue, const dispatch::DispatchState& state) {
   auto* status = machine.parts.status;
   // Last words are written before the deed.
   if (status != nullptr) status->current_program.store(state.program.value, std::memory_order_relaxed);
+  const auto refusals = machine.parts.executor.try_dispatch(state);
+  if (!refusals) {
+    queue.preparing = true;
+    return;
+  }
   machine.unfinished = true;
-  const auto refusals = machine.parts.executor.dispatch(state);
-  if (refusals.empty() && status != nullptr) status->dispatches.fetch_add(1, std::memory_order_relaxed);
-  machine.refused(refusals);
+  if (refusals->empty() && status != nullptr) status->dispatches.fetch_add(1, std::memory_order_relaxed);
+  machine.refused(*refusals);
 }
 
 }  // namespace
@@ -43,7 +48,7 @@ Result<void> handle_dispatch_direct(Machine& machine, Queue& queue, const Packet
   auto state = state_of(queue, packet);
   state.groups = {packet.body[0], packet.body[1], packet.body[2]};
   state.initiator = packet.body[3];
-  record(machine, state);
+  record(machine, queue, state);
   return {};
 }
 
@@ -59,7 +64,7 @@ Result<void> handle_dispatch_indirect(Machine& machine, Queue& queue, const Pack
     return {};
   }
   state.initiator = packet.body.back();
-  record(machine, state);
+  record(machine, queue, state);
   return {};
 }
 

@@ -1,5 +1,6 @@
 #include "gpu-service/command/processor.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "gpu-service/command/machine.hpp"
@@ -71,7 +72,13 @@ Result<bool> Processor::run_queue(Queue& queue) {
       ORRERY_TRY(retire(queue));
     } else if (!queue.stack.empty()) {
       if (queue.stack.back().at < queue.stack.back().dwords->size()) {
+        const size_t at = queue.stack.back().at;
+        queue.preparing = false;
         ORRERY_TRY(step(queue));
+        if (queue.preparing) {
+          queue.stack.back().at = at;
+          return moved;
+        }
       } else {
         queue.stack.pop_back();
       }
@@ -109,6 +116,7 @@ Result<void> Processor::retire(Queue& queue) {
   const uint64_t sequence = queue.submissions.front().sequence;
   queue.stack.clear();
   queue.wait.reset();
+  queue.preparing = false;
   queue.started = false;
   queue.submissions.pop_front();
   queue.checkpoint.save(queue.banks, sequence);
@@ -188,6 +196,10 @@ bool Processor::idle() const {
     if (slot != nullptr && !slot->submissions.empty()) return false;
   }
   return true;
+}
+
+bool Processor::preparing() const {
+  return std::ranges::any_of(queues_, [](const auto& slot) { return slot != nullptr && slot->preparing; });
 }
 
 std::vector<BlockedQueue> Processor::blocked() const {

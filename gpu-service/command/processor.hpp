@@ -65,6 +65,8 @@ class Processor {
   Result<bool> run();
   // Nothing submitted is left.
   bool idle() const;
+  // A queue stands at a dispatch whose program is being prepared.
+  bool preparing() const;
   // The queues that wait now.
   std::vector<BlockedQueue> blocked() const;
   // For tests and reports; null when the queue was never used.

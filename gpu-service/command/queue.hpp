@@ -41,6 +41,7 @@ struct Queue {
   size_t next_buffer = 0;     // of the front submission
   std::vector<Cursor> stack;  // the innermost buffer is last
   std::optional<Wait> wait;   // blocked on this
+  bool preparing = false;     // its next packet is a dispatch whose program is being prepared
   uint64_t fetched = 0;       // dwords fetched for the front submission
   uint64_t arrived_ns = 0;    // host time when the front submission started
 };

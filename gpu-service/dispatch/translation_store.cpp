@@ -166,6 +166,7 @@ void TranslationStore::save(const shader::Program& program, const shader::Transl
     return;
   }
   ++saved_;
+  const std::lock_guard lock(keeping_);
   held_ += file_bytes;
   if (!counted_ || held_ > most_bytes_) keep_within_bounds();
 }

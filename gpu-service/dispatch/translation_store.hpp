@@ -2,7 +2,9 @@
 // pipeline cache (vulkan/pipeline_cache.hpp), so that a second start of a title translates nothing.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +21,7 @@ std::vector<std::byte> translation_key(const shader::Program& program, const sha
 // Of the running program: its linker's build id, so that no other build's translations are taken.
 ContentHash translator_build();
 
+// For any thread.
 class TranslationStore {
  public:
   static constexpr uint64_t kMostBytes = 256ull << 20;
@@ -44,8 +47,10 @@ class TranslationStore {
   ContentHash build_;
   uint64_t most_bytes_;
   uint64_t held_ = 0;  // bytes in the directory, as far as known
-  bool counted_ = false, failed_ = false;
-  uint64_t loaded_ = 0, saved_ = 0;
+  bool counted_ = false;
+  std::mutex keeping_;  // held_ and counted_
+  std::atomic<bool> failed_ = false;
+  std::atomic<uint64_t> loaded_ = 0, saved_ = 0;
 };
 
 }  // namespace orrery::dispatch

@@ -104,7 +104,7 @@ std::chrono::milliseconds Service::pause() {
 bool Service::may_end() {
   const auto now = Clock::now();
   if (feed_.empty() && processor_.idle()) return true;
-  if (now - moved_ > kGraceForWaits || now - shutdown_at_ > kGraceForWork) {
+  if ((now - moved_ > kGraceForWaits && !processor_.preparing()) || now - shutdown_at_ > kGraceForWork) {
     report_waits(true);
     return true;
   }
@@ -164,8 +164,8 @@ Result<bool> Service::work() {
       return std::unexpected(std::move(ran.error()));
     }
     if (*ran) return true;
-    // Everything before the flip is done, or waits for something.
-    if (feed_.empty()) break;
+    // Everything before the flip is done, or waits for the CPU.
+    if (feed_.empty() || processor_.preparing()) break;
     const auto entry = feed_.pop();
     status_.current_sequence.store(entry.sequence, std::memory_order_relaxed);
     ORRERY_TRY(flip(entry));

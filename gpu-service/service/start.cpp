@@ -4,7 +4,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <thread>
 
 #include "gpu-service/dispatch/dispatch_executor.hpp"
 #include "gpu-service/dispatch/traced_buffers.hpp"
@@ -82,7 +84,9 @@ Result<void> start(const Options& options) {
       arena->bytes(), protocol::AddressMapReader(segment->part(protocol::PartName::address_map), hello->arena_size));
   ORRERY_TRY(memory.refresh());
   auto executor =
-      dispatch::DispatchExecutor::create(*device, memory, {.patience = std::chrono::seconds(options.patience)});
+      dispatch::DispatchExecutor::create(*device, memory,
+                                         {.preparation_threads = std::max(1u, std::thread::hardware_concurrency() / 2),
+                                          .patience = std::chrono::seconds(options.patience)});
   if (!executor) return forward(std::move(executor), "preparing the device");
   auto* window = reinterpret_cast<protocol::WindowState*>(segment->part(protocol::PartName::window).data());
   auto presenter = present::make_presenter({hello->options, window, segment->part(protocol::PartName::window_pixels)},

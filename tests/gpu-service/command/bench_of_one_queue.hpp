@@ -20,6 +20,10 @@ class RecordingExecutor : public dispatch::Executor {
  public:
   explicit RecordingExecutor(memory::GuestMemory& memory) : memory_(memory) {}
   std::vector<dispatch::Refusal> dispatch(const dispatch::DispatchState& state) override;
+  std::optional<std::vector<dispatch::Refusal>> try_dispatch(const dispatch::DispatchState& state) override {
+    if (state.program == held) return std::nullopt;
+    return dispatch(state);
+  }
   std::vector<dispatch::Refusal> fill(GuestAddress destination, Bytes size, uint32_t value) override;
   std::vector<dispatch::Refusal> copy(GuestAddress destination, GuestAddress source, Bytes size) override;
   Result<void> acquire() override;
@@ -28,6 +32,7 @@ class RecordingExecutor : public dispatch::Executor {
   std::vector<std::string> log;
   std::vector<dispatch::DispatchState> dispatches;
   bool lost = false;
+  GuestAddress held{1};  // this program is being prepared
   // What a "shader" does: stores this dword at finish.
   std::vector<std::pair<GuestAddress, uint32_t>> stores_of_next_dispatch;
 

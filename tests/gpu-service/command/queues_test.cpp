@@ -49,6 +49,33 @@ TEST(Queues, a_long_stream_gives_the_others_their_turn) {
   EXPECT_EQ(bench.listener.retirements, (std::vector<uint64_t>{2}));
 }
 
+TEST(Queues, a_queue_whose_program_is_being_prepared_keeps_its_order_and_holds_no_other) {
+  Bench bench;
+  const auto dispatch_of = [](uint32_t program) {
+    return stream({{header(0x76, 2), 0x20c, program}, {header(0x15, 4), 1, 1, 1, 0x8001}});
+  };
+  bench.executor.held = {0x12300};
+  bench.submit(stream({dispatch_of(0x55), dispatch_of(0x123), dispatch_of(0x66), write_data(kData, {1})}), 0);
+  bench.submit(stream({dispatch_of(0x77), write_data(kData + 4, {1})}), 1);
+  bench.settle();
+  EXPECT_TRUE(bench.processor.preparing());
+  EXPECT_FALSE(bench.processor.idle());
+  EXPECT_EQ(bench.listener.retirements, (std::vector<uint64_t>{2}));
+  EXPECT_EQ(bench.u32(kData), 0u);
+  EXPECT_EQ(bench.u32(kData + 4), 1u);
+  bench.submit(write_data(kData + 8, {1}), 1);
+  bench.settle();
+  EXPECT_EQ(bench.u32(kData + 8), 1u);
+  bench.executor.held = {1};
+  bench.settle();
+  EXPECT_FALSE(bench.processor.preparing());
+  EXPECT_EQ(bench.u32(kData), 1u);
+  std::vector<uint64_t> programs;
+  for (const auto& state : bench.executor.dispatches) programs.push_back(state.program.value);
+  EXPECT_EQ(programs, (std::vector<uint64_t>{0x5500, 0x7700, 0x12300, 0x6600}));
+  EXPECT_EQ(bench.refusals(), "");
+}
+
 TEST(Queues, registers_are_per_queue) {
   Bench bench;
   bench.run({0xc0017600, 0x10, 1}, 0);
