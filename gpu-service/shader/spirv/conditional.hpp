@@ -1,4 +1,4 @@
-// Emitter::conditional, for the files that write memory accesses.
+// Emitter::conditional and Emitter::either, for the files that write memory accesses.
 #pragma once
 
 #include "gpu-service/shader/spirv/emitter.hpp"
@@ -19,6 +19,29 @@ Emitter::Results Emitter::conditional(Id condition, Id type, uint32_t count, Bod
   for (uint32_t n = 0; n < count; ++n) {
     const Id joined = module_.new_id();
     code(spv::OpPhi, {type, joined, results[n], last, module_.null(type), before});
+    results[n] = joined;
+  }
+  return results;
+}
+
+// Both ways answer: nothing waits for a loaded value here, as a select of the two would.
+template <class Then, class Otherwise>
+Emitter::Results Emitter::either(Id condition, Id type, uint32_t count, Then then, Otherwise otherwise) {
+  const Id first = module_.new_id(), second = module_.new_id(), merge = module_.new_id();
+  code(spv::OpSelectionMerge, {merge, 0});
+  code(spv::OpBranchConditional, {condition, first, second});
+  label(first);
+  Results results = then();
+  const Id first_end = current_label_;
+  code(spv::OpBranch, {merge});
+  label(second);
+  const Results others = otherwise();
+  const Id second_end = current_label_;
+  code(spv::OpBranch, {merge});
+  label(merge);
+  for (uint32_t n = 0; n < count; ++n) {
+    const Id joined = module_.new_id();
+    code(spv::OpPhi, {type, joined, results[n], first_end, others[n], second_end});
     results[n] = joined;
   }
   return results;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "gpu-service/shader/page_table_window.hpp"
 #include "gpu-service/shader/spirv/conditional.hpp"
 
 namespace orrery::shader::spirv {
@@ -70,20 +69,6 @@ void Emitter::report_rounds() {
     store_device(at, ir::Type::u32, u32(1));
     return {};
   });
-}
-
-// Loaded once: behind a store the driver would have to load it again.
-Id Emitter::window(uint32_t which) {
-  Id& variable = windows_[which];
-  if (variable) return variable;
-  variable = module_.variable(spv::StorageClassPrivate, module_.type(ir::Type::u64));
-  const Id table = push(kPageTable);
-  in_prelude([&] {
-    const Id at = value(spv::OpIAdd, module_.type(ir::Type::u64), {table, module_.u64(kLevel1Entries * 8 + which * 8)});
-    code(spv::OpStore, {variable, load_device(at, ir::Type::u64)});
-    return variable;
-  });
-  return variable;
 }
 
 Id Emitter::escape_note(uint32_t which) {

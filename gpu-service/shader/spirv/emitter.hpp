@@ -59,6 +59,7 @@ class Emitter {
  private:
   friend class RoutineWriter;
   friend class ImageLibrary;
+  using Results = std::array<Id, 4>;
   // Ids.
   Id id(ir::Value v, uint32_t slot);
   Id define(uint32_t inst, uint32_t slot, uint32_t component = 0);  // result id of an instruction being emitted
@@ -87,7 +88,7 @@ class Emitter {
   void report_escapes();
   Id image_note();  // a private variable: what was refused (image_refusal.hpp)
   void report_images();
-  Id window(uint32_t which);       // a private variable: 0 begin, 1 size, 2 delta of PageTableWindow
+  Id window(uint32_t which);       // of PageTableWindow: 0 begin, 1 bytes where an access may begin, 2 delta
   Id escape_note(uint32_t which);  // a private variable: 0 count, 1 where, 2 and 3 the address
   void emit_inst(uint32_t inst);
   bool emit_arithmetic(uint32_t inst, const ir::Inst& i);
@@ -96,6 +97,10 @@ class Emitter {
   bool emit_place(uint32_t inst, const ir::Inst& i);
   bool emit_memory(uint32_t inst, const ir::Inst& i);
   void emit_guest(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
+  Results load_guest(const ir::Access& a, Id address);
+  void store_guest(const ir::Access& a, Id address, const Results& data);
+  Id locate_guest(const ir::Access& a, Id address);
+  Id is_usual(Id address, uint32_t multiple_of);
   void emit_lds(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
   void emit_buffer(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
   void emit_image(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
@@ -104,9 +109,11 @@ class Emitter {
   Id private_array(uint32_t slot);
   void emit_private(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot, Id array);
   // `if (condition) {body}`: ids of type `type` that body answers, 0 where it did not run. No condition (0): always.
-  using Results = std::array<Id, 4>;
   template <class Body>
   Results conditional(Id condition, Id type, uint32_t count, Body body);
+  // `if (condition) {then} else {otherwise}`: what the way taken answered.
+  template <class Then, class Otherwise>
+  Results either(Id condition, Id type, uint32_t count, Then then, Otherwise otherwise);
   void finish_load(uint32_t inst, const ir::Inst& i, uint32_t slot, const Results& results);
   Id atomic_on(const ir::Access& a, Id pointer, ir::Type type, Id data, Id compare);
   Id device_pointer(Id address, Id pointed);                      // physical storage buffer pointer of a device address

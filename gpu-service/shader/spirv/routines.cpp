@@ -33,16 +33,13 @@ class RoutineWriter {
   void escape();
   void report();
   void locate(bool write);
-  Id walk(bool write);
   void locate_atomic();
   void load(uint32_t components, uint32_t component_bytes);
   void store(uint32_t components, uint32_t component_bytes);
   Emitter::Results load_any(Id first, uint32_t components, uint32_t component_bytes);
   void store_any(Id first, uint32_t components, uint32_t component_bytes);
-  // An access that most are, on hosts where a branch is cheaper than the general code.
-  Id is_natural(Id at, uint32_t components);
-  Emitter::Results load_natural(Id at, uint32_t components);
-  void store_natural(Id at, uint32_t components);
+  // On hosts where a branch is cheaper than the general code.
+  Id is_plain(Id at, uint32_t components);
   void store_small(Id at, uint32_t bits, Id v);
   void store_if(Id condition, Id at, uint32_t bits, Id v) {
     e.conditional(condition, 0, 0, [&]() -> Emitter::Results {
@@ -179,19 +176,9 @@ void RoutineWriter::report() {
   e.code(spv::OpReturn, {});
 }
 
-// The walk alone: what is absent is 0, and the caller reports it. Most addresses lie in the window; a CPU device is
-// better off without one more branch.
+// The walk alone: what is absent is 0, and the caller reports it.
 void RoutineWriter::locate(bool write) {
   begin(u64(), {u64()});
-  if (e.o_.host.lockstep_subgroups) return e.code(spv::OpReturnValue, {walk(write)});
-  auto window = [&](uint32_t which) { return e.value(spv::OpLoad, u64(), {e.window(which)}); };
-  const Id offset = e.value(spv::OpISub, u64(), {p[0], window(0)});
-  const Id outside = e.value(spv::OpUGreaterThanEqual, e.bool_type(), {offset, window(1)});
-  const Id walked = e.conditional(outside, u64(), 1, [&]() -> Emitter::Results { return {walk(write)}; })[0];
-  e.code(spv::OpReturnValue, {e.select(u64(), outside, walked, e.value(spv::OpIAdd, u64(), {p[0], window(2)}))});
-}
-
-Id RoutineWriter::walk(bool write) {
   const Id table = e.push_here(Emitter::kPageTable);
   const Id high = e.value(spv::OpShiftRightLogical, u64(), {p[0], m.u32(kAddressBits)});
   const Id low = e.value(spv::OpIEqual, e.bool_type(), {high, m.u64(0)});
@@ -210,45 +197,16 @@ Id RoutineWriter::walk(bool write) {
   })[0];
   const Id within = e.value(spv::OpBitwiseAnd, u64(), {p[0], m.u64((1u << kPageBits) - 1)});
   const Id sum = e.value(spv::OpIAdd, u64(), {found, within});
-  return e.select(u64(), present(found), sum, m.u64(0));
+  e.code(spv::OpReturnValue, {e.select(u64(), present(found), sum, m.u64(0))});
 }
 
-// Present and a multiple of its own size (of a dword's, when that is no power of two), which keeps it in its page.
-Id RoutineWriter::is_natural(Id at, uint32_t components) {
-  const uint32_t bytes = components == 3 ? 4 : 4 * components;
-  Id natural =
-      e.value(spv::OpIEqual, e.bool_type(), {e.binary(spv::OpBitwiseAnd, narrow(p[0]), m.u32(bytes - 1)), m.u32(0)});
-  if (components == 3) {
-    const Id in_page = e.binary(spv::OpBitwiseAnd, narrow(p[0]), m.u32((1u << kPageBits) - 1));
-    const Id fits = e.value(spv::OpULessThanEqual, e.bool_type(), {in_page, m.u32((1u << kPageBits) - 12)});
-    natural = e.value(spv::OpLogicalAnd, e.bool_type(), {natural, fits});
-  }
-  return e.value(spv::OpLogicalAnd, e.bool_type(), {natural, present(at)});
-}
-
-Emitter::Results RoutineWriter::load_natural(Id at, uint32_t components) {
-  Emitter::Results parts{};
-  if (components == 1 || components == 3) {
-    for (uint32_t n = 0; n < components; ++n) parts[n] = e.load_device(add64(at, 4 * n), Type::u32, e.fresh_loads_);
-    return parts;
-  }
-  const Id type = m.vector(u32(), components);
-  const uint32_t access =
-      spv::MemoryAccessAlignedMask | (e.fresh_loads_ ? static_cast<uint32_t>(spv::MemoryAccessVolatileMask) : 0u);
-  const Id whole = e.value(spv::OpLoad, type, {e.device_pointer(at, type), access, 4 * components});
-  for (uint32_t n = 0; n < components; ++n) parts[n] = e.value(spv::OpCompositeExtract, u32(), {whole, n});
-  return parts;
-}
-
-void RoutineWriter::store_natural(Id at, uint32_t components) {
-  if (components == 1 || components == 3) {
-    for (uint32_t n = 0; n < components; ++n) e.store_device(add64(at, 4 * n), Type::u32, p[2 + n]);
-    return;
-  }
-  const Id type = m.vector(u32(), components), whole = m.new_id();
-  put(*e.code_, spv::OpCompositeConstruct, {type, whole}, {p.data() + 2, components});
-  e.code(spv::OpStore,
-         {e.device_pointer(at, type), whole, static_cast<uint32_t>(spv::MemoryAccessAlignedMask), 4 * components});
+// Whole dwords of one page that is present.
+Id RoutineWriter::is_plain(Id at, uint32_t components) {
+  const Id in_page = e.binary(spv::OpBitwiseAnd, narrow(p[0]), m.u32((1u << kPageBits) - 1));
+  const Id aligned = e.value(spv::OpIEqual, e.bool_type(), {e.binary(spv::OpBitwiseAnd, in_page, m.u32(3)), m.u32(0)});
+  const Id fits = e.value(spv::OpULessThanEqual, e.bool_type(), {in_page, m.u32((1u << kPageBits) - 4 * components)});
+  return e.value(spv::OpLogicalAnd, e.bool_type(),
+                 {e.value(spv::OpLogicalAnd, e.bool_type(), {aligned, fits}), present(at)});
 }
 
 void RoutineWriter::locate_atomic() {
@@ -275,11 +233,15 @@ void RoutineWriter::load(uint32_t components, uint32_t component_bytes) {
   if (component_bytes < 4 || e.o_.host.lockstep_subgroups) {
     parts = load_any(first, components, component_bytes);
   } else {
-    const Id natural = is_natural(first, components);
-    const auto direct = e.conditional(natural, u32(), components, [&] { return load_natural(first, components); });
-    const Id other = e.value(spv::OpLogicalNot, e.bool_type(), {natural});
-    parts = e.conditional(other, u32(), components, [&] { return load_any(first, components, component_bytes); });
-    for (uint32_t n = 0; n < components; ++n) parts[n] = e.select(u32(), natural, direct[n], parts[n]);
+    const auto plain = [&] {
+      Emitter::Results dwords{};
+      for (uint32_t n = 0; n < components; ++n) {
+        dwords[n] = e.load_device(add64(first, 4 * n), Type::u32, e.fresh_loads_);
+      }
+      return dwords;
+    };
+    parts = e.either(is_plain(first, components), u32(), components, plain,
+                     [&] { return load_any(first, components, component_bytes); });
   }
   Id result = parts[0];
   if (components > 1) {
@@ -374,12 +336,11 @@ void RoutineWriter::store(uint32_t components, uint32_t component_bytes) {
   if (component_bytes == 2 || e.o_.host.lockstep_subgroups) {
     store_any(first, components, component_bytes);
   } else {
-    const Id natural = is_natural(first, components);
-    e.conditional(natural, 0, 0, [&]() -> Emitter::Results {
-      store_natural(first, components);
+    const auto plain = [&]() -> Emitter::Results {
+      for (uint32_t n = 0; n < components; ++n) e.store_device(add64(first, 4 * n), Type::u32, p[2 + n]);
       return {};
-    });
-    e.conditional(e.value(spv::OpLogicalNot, e.bool_type(), {natural}), 0, 0, [&]() -> Emitter::Results {
+    };
+    e.either(is_plain(first, components), 0, 0, plain, [&]() -> Emitter::Results {
       store_any(first, components, component_bytes);
       return {};
     });
