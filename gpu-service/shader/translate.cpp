@@ -166,7 +166,7 @@ HostLanes host_lanes(const HostFeatures& host) {
 std::expected<Analysis, std::vector<ShaderRefusal>> analyse(const Program& program, const TranslateOptions& options) {
   auto built = build(program, options);
   if (!built) return std::unexpected(std::move(built.error()));
-  passes::run((*built)->function, true);
+  passes::run((*built)->function, {.fence = true});
   return Analysis{needs_of((*built)->function), static_cast<uint32_t>(program.instructions.size()),
                   (*built)->graph.dispatcher};
 }
@@ -174,10 +174,7 @@ std::expected<Analysis, std::vector<ShaderRefusal>> analyse(const Program& progr
 std::expected<Module, std::vector<ShaderRefusal>> translate(const Program& program, const TranslateOptions& options) {
   auto built = build(program, options);
   if (!built) return std::unexpected(std::move(built.error()));
-  const LaneLayout& layout = options.layout;
-  // The lanes of one invocation are in order as they are written; those of one vector of a CPU run in lockstep.
-  const bool one_vector = options.host.lockstep_subgroups && layout.exchange == LaneExchange::subgroup;
-  passes::run((*built)->function, !layout.whole_wave() && !one_vector);
+  passes::run((*built)->function, passes::wishes(options.layout, options.host));
   auto module = spirv::Emitter((*built)->function, options).emit();
   if (module) {
     module->guest_instructions = static_cast<uint32_t>(program.instructions.size());

@@ -55,4 +55,7 @@ bool can_be_denormal(const Function& f, Value v, int depth = 4);
 // x is false wherever y is (b1): shown by structure, to a limited depth.
 bool implies(const Function& f, Value x, Value y, int depth = 6);
 
+// Conditions of which exactly one holds: one is the other's inot, or they are inverse compares of the same values.
+bool are_opposite(const Function& f, Value x, Value y);
+
 }  // namespace orrery::shader::ir

@@ -225,6 +225,16 @@ bool can_be_denormal(const Function& f, Value v, int depth) {
   }
 }
 
+bool are_opposite(const Function& f, Value x, Value y) {
+  const Inst &a = f.at(x), &b = f.at(y);
+  if (a.type != Type::b1 || b.type != Type::b1) return false;
+  if (a.op == Op::inot && f.args(a)[0] == y) return true;
+  if (b.op == Op::inot && f.args(b)[0] == x) return true;
+  if (a.count != 2 || b.count != 2) return false;
+  if (inverse(a.op) == b.op) return f.args(a)[0] == f.args(b)[0] && f.args(a)[1] == f.args(b)[1];
+  return inverse_swapped(a.op) == b.op && f.args(a)[0] == f.args(b)[1] && f.args(a)[1] == f.args(b)[0];
+}
+
 bool implies(const Function& f, Value x, Value y, int depth) {
   if (x == y) return true;
   if (depth == 0) return false;

@@ -101,6 +101,10 @@ class Lanes {
       case Op::memory_barrier:
       case Op::wave_wait:
       case Op::wave_fence:
+      case Op::lane_if:
+        everywhere(id);
+        return;
+      case Op::lane_join:  // its lanes inside are other ones than those that look at it
         everywhere(id);
         return;
       case Op::shuffle:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gpu-service/shader/ir/function.hpp"
+#include "gpu-service/shader/translate.hpp"
 
 namespace orrery::shader::passes {
 
@@ -9,13 +10,23 @@ namespace orrery::shader::passes {
 void choose_mask_tests(ir::Function& f);
 // Selects that keep the value of lanes which are off, where nobody looks at those lanes.
 void drop_unseen_lanes(ir::Function& f);
+// For layouts with one lane an invocation: votes become branches on the lane's own bit where lanes may part. False:
+// none.
+bool branch_by_lane(ir::Function& f);
+// Masks and selects on them, where a lane's own branches tell how they come out.
+void fold_known(ir::Function& f);
 // What nothing needs.
 void remove_dead(ir::Function& f);
 // Lanes of a wave that may communicate through memory or LDS: a fence between the accesses. Hardware needs none, as a
 // wave's lanes run in step; a host's subgroup does not promise that.
 void fence_accesses(ir::Function& f);
 
-// fence: whether the host needs fence_accesses.
-void run(ir::Function& f, bool fence);
+struct Wishes {
+  bool fence = false;  // the host needs fence_accesses
+  bool alone = false;  // an invocation holds one lane
+};
+// For a layout on a host.
+Wishes wishes(const LaneLayout& layout, const HostFeatures& host);
+void run(ir::Function& f, const Wishes& wishes);
 
 }  // namespace orrery::shader::passes

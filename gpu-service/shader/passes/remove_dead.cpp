@@ -37,11 +37,4 @@ void remove_dead(ir::Function& f) {
   }
 }
 
-void run(ir::Function& f, bool fence) {
-  choose_mask_tests(f);
-  drop_unseen_lanes(f);
-  remove_dead(f);
-  if (fence) fence_accesses(f);
-}
-
 }  // namespace orrery::shader::passes

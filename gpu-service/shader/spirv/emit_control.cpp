@@ -56,6 +56,34 @@ void Emitter::count_round() {
   code(spv::OpStore, {loop_rounds_, binary(spv::OpIAdd, rounds, u32(1))});
 }
 
+// What stands up to the lane_endif, and blocks between the two, is the selection's construct.
+bool Emitter::emit_guard(uint32_t inst, const ir::Inst& i) {
+  switch (i.op) {
+    case Op::lane_if: {
+      const Id inside = module_.new_id(), merge = module_.new_id();
+      code(spv::OpSelectionMerge, {merge, 0});
+      code(spv::OpBranchConditional, {id(f_.args(i)[0], 0), inside, merge});
+      guards_.push_back({current_label_, merge, 0});
+      label(inside);
+      return true;
+    }
+    case Op::lane_endif: {
+      left_guard_ = guards_.back();
+      left_guard_.end = current_label_;
+      guards_.pop_back();
+      code(spv::OpBranch, {left_guard_.merge});
+      label(left_guard_.merge);
+      return true;
+    }
+    case Op::lane_join:
+      code(spv::OpPhi, {module_.type(i.type), define(inst, 0), id(f_.args(i)[0], 0), left_guard_.end,
+                        id(f_.args(i)[1], 0), left_guard_.begin});
+      return true;
+    default:
+      return false;
+  }
+}
+
 void Emitter::report_rounds() {
   if (!loop_rounds_) return;
   constexpr uint32_t kMargin = 64;
@@ -77,13 +105,13 @@ Id Emitter::escape_note(uint32_t which) {
   return variable;
 }
 
+bool Emitter::reaches(ir::Space space) const {
+  return std::ranges::any_of(f_.accesses, [&](const ir::Access& a) { return a.space == space; });
+}
+
 void Emitter::report_escapes() {
-  const auto any_of = [&](ir::Space space) {
-    return std::ranges::any_of(f_.accesses, [&](const ir::Access& a) { return a.space == space; });
-  };
-  const bool images = any_of(ir::Space::image);
-  if (images) report_images();
-  if (!images && !any_of(ir::Space::guest)) return;
+  if (reaches(ir::Space::image)) report_images();
+  if (!reaches(ir::Space::image) && !reaches(ir::Space::guest)) return;
   code(spv::OpFunctionCall, {module_.void_type(), module_.new_id(), routine(Routine::report)});
 }
 

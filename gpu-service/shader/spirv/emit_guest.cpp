@@ -39,6 +39,17 @@ Id Emitter::window(uint32_t which) {
          });
 }
 
+Id Emitter::window_variable(uint32_t which) {
+  Id& variable = window_variables_[which];
+  if (variable) return variable;
+  const Id word = window(which);
+  variable = module_.variable(spv::StorageClassPrivate, module_.type(Type::u64));
+  return in_prelude([&] {
+    code(spv::OpStore, {variable, word});
+    return variable;
+  });
+}
+
 Id Emitter::is_usual(Id address, uint32_t multiple_of) {
   const Id wide = module_.type(Type::u64);
   const Id begin = window(0), starts = window(1);

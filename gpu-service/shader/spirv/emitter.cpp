@@ -102,7 +102,7 @@ void Emitter::refuse(uint32_t offset, std::string reason) {
 void Emitter::emit_inst(uint32_t inst) {
   const ir::Inst& i = f_.insts[inst];
   if (emit_arithmetic(inst, i) || emit_float(inst, i) || emit_lanes(inst, i) || emit_place(inst, i) ||
-      emit_memory(inst, i))
+      emit_memory(inst, i) || emit_guard(inst, i))
     return;
   refuse(0, fmt::format("the operation {} is not written out yet", ir::name_of(i.op)));
 }

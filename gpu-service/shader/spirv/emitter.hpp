@@ -83,13 +83,16 @@ class Emitter {
   void emit_block(uint32_t block);
   void emit_terminator(uint32_t block);
   void emit_phis(uint32_t block);
+  bool emit_guard(uint32_t inst, const ir::Inst& i);
   void count_round();
   void report_rounds();
   void report_escapes();
   Id image_note();  // a private variable: what was refused (image_refusal.hpp)
   void report_images();
-  Id window(uint32_t which);       // of PageTableWindow: 0 begin, 1 bytes where an access may begin, 2 delta
-  Id escape_note(uint32_t which);  // a private variable: 0 count, 1 where, 2 and 3 the address
+  bool reaches(ir::Space space) const;
+  Id window(uint32_t which);           // of PageTableWindow: 0 begin, 1 bytes where an access may begin, 2 delta
+  Id window_variable(uint32_t which);  // the same in a private variable, for routines
+  Id escape_note(uint32_t which);      // a private variable: 0 count, 1 where, 2 and 3 the address
   void emit_inst(uint32_t inst);
   bool emit_arithmetic(uint32_t inst, const ir::Inst& i);
   bool emit_float(uint32_t inst, const ir::Inst& i);
@@ -177,6 +180,11 @@ class Emitter {
   };
   std::vector<Later> later_;
   Id current_label_ = 0;
+  struct Guard {
+    Id begin, merge, end;  // labels: in front of the lane_if, behind the lane_endif, in front of it
+  };
+  std::vector<Guard> guards_;  // open ones
+  Guard left_guard_{};         // for the lane_joins that follow
   std::array<Id, static_cast<size_t>(Routine::count)> routine_{};
   std::vector<ShaderRefusal> refusals_;
 
@@ -207,7 +215,7 @@ class Emitter {
   bool uses_page_table_ = false, uses_scratch_ = false;
   std::vector<BoundBuffer> bound_;
   std::array<Id, 4> escape_notes_{};
-  std::array<Id, 3> windows_{};
+  std::array<Id, 3> windows_{}, window_variables_{};
   bool private_known_ = false;
   uint32_t private_dwords_ = 0;
   Id private_type_ = 0;             // pointer to a slot's array

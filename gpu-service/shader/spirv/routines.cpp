@@ -33,6 +33,7 @@ class RoutineWriter {
   void escape();
   void report();
   void locate(bool write);
+  Id walk(bool write);
   void locate_atomic();
   void load(uint32_t components, uint32_t component_bytes);
   void store(uint32_t components, uint32_t component_bytes);
@@ -176,9 +177,23 @@ void RoutineWriter::report() {
   e.code(spv::OpReturn, {});
 }
 
-// The walk alone: what is absent is 0, and the caller reports it.
+// What is absent is 0, and the caller reports it. Loads and stores have asked for the window themselves; elements of
+// images have not.
 void RoutineWriter::locate(bool write) {
   begin(u64(), {u64()});
+  if (e.o_.host.lockstep_subgroups || !e.reaches(ir::Space::image)) {
+    return e.code(spv::OpReturnValue, {walk(write)});
+  }
+  const auto window = [&](uint32_t which) { return e.value(spv::OpLoad, u64(), {e.window_variable(which)}); };
+  const Id offset = e.value(spv::OpISub, u64(), {p[0], window(0)});
+  const Id inside = e.value(spv::OpULessThan, e.bool_type(), {offset, window(1)});
+  const auto found = e.either(
+      inside, u64(), 1, [&]() -> Emitter::Results { return {e.value(spv::OpIAdd, u64(), {p[0], window(2)})}; },
+      [&]() -> Emitter::Results { return {walk(write)}; });
+  e.code(spv::OpReturnValue, {found[0]});
+}
+
+Id RoutineWriter::walk(bool write) {
   const Id table = e.push_here(Emitter::kPageTable);
   const Id high = e.value(spv::OpShiftRightLogical, u64(), {p[0], m.u32(kAddressBits)});
   const Id low = e.value(spv::OpIEqual, e.bool_type(), {high, m.u64(0)});
@@ -197,7 +212,7 @@ void RoutineWriter::locate(bool write) {
   })[0];
   const Id within = e.value(spv::OpBitwiseAnd, u64(), {p[0], m.u64((1u << kPageBits) - 1)});
   const Id sum = e.value(spv::OpIAdd, u64(), {found, within});
-  e.code(spv::OpReturnValue, {e.select(u64(), present(found), sum, m.u64(0))});
+  return e.select(u64(), present(found), sum, m.u64(0));
 }
 
 // Whole dwords of one page that is present.

@@ -111,7 +111,7 @@ std::expected<Module, std::string> translate_all(std::span<const Instruction> in
   }
   b.end_block();
   b.finish();
-  passes::run(function, !options.host.lockstep_subgroups);
+  passes::run(function, passes::wishes(options.layout, options.host));
   auto module = spirv::Emitter(function, options).emit();
   if (!module) return std::unexpected(module.error().front().reason);
   if (std::string said = shader::test::validate_only(module->spirv); !said.empty()) {

@@ -129,6 +129,40 @@ TEST(Corpus, only_kernels_that_read_a_mask_as_a_number_have_ballots) {
   EXPECT_EQ(with_ballots, expected);
 }
 
+// With one lane an invocation, branches are the lanes' own: a vote is left only where lanes must stay together.
+TEST(Corpus, only_kernels_whose_lanes_must_stay_together_vote) {
+  const std::map<std::string, std::string> reasons = {
+      {"atomics", "masks read whole and lanes' values in its branches"},
+      {"reduction", "a mask read whole, and fences, in its branches"},
+      {"masked_copy", "a ballot inside of the guard"},
+      {"masked_fill", "a ballot inside of the guard"},
+      {"guarded_copy", "the guard's mask is read whole"},
+      {"raymarch", "v_readfirstlane in a loop"},
+      {"scan", "fences between LDS accesses in its branches"},
+      {"histogram", "a fence between the loop's loads and the atomics behind it"},
+      {"bitonic", "a fence between the guard's loads and stores"},
+      {"collatz", "the same"},
+      {"ptrtable", "the same"},
+      {"saxpy", "the same"},
+      {"saxpy_packet", "the same"},
+      {"saxpy_sgpr", "the same"},
+      {"stencil", "the same"},
+      {"transc", "the same"},
+      {"unaligned", "the same"},
+  };
+  std::set<std::string> with_votes;
+  for (const Kernel& kernel : corpus()) {
+    if (kernel.facts.wave != 32) continue;
+    const auto module = translate(kernel.program, options_for(kernel, subgroup_layout(32, 32)));
+    if (!module) continue;  // refused: named by the first test
+    EXPECT_EQ(holds(module->spirv, spv::OpGroupNonUniformAny), module->needs.votes) << kernel.facts.name;
+    if (module->needs.votes) with_votes.insert(kernel.facts.name.substr(0, kernel.facts.name.find('.')));
+  }
+  std::set<std::string> expected;
+  for (const auto& [name, reason] : reasons) expected.insert(name);
+  EXPECT_EQ(with_votes, expected);
+}
+
 // Where one invocation holds the wave, and where workgroup memory exchanges its lanes, nothing asks for a subgroup.
 TEST(Corpus, layouts_without_subgroups_use_no_subgroup_operation) {
   for (const Kernel& kernel : corpus()) {

@@ -67,7 +67,7 @@ ir::Function function_of(const HandProgram& program, const TranslateOptions& opt
     program.blocks[n](b);
     return true;
   });
-  passes::run(f, !options.host.lockstep_subgroups);
+  passes::run(f, passes::wishes(options.layout, options.host));
   return f;
 }
 
