@@ -17,7 +17,7 @@ BufferDescriptor decode_descriptor(const std::array<uint32_t, 4>& w) {
   return d;
 }
 
-BindableExtent bindable_extent(const BufferDescriptor& d) {
+BindableExtent bindable_extent(const BufferDescriptor& d, bool scalar) {
   if (d.type != 0) return {std::nullopt, "its type is no buffer"};
   if (d.records == 0) return {0, ""};
   if (d.swizzle) return {std::nullopt, "it is swizzled"};
@@ -26,6 +26,8 @@ BindableExtent bindable_extent(const BufferDescriptor& d) {
     case 0:  // index >= records or offset >= stride is out: records are structures (bytes when the stride is 0)
       return {d.stride == 0 ? d.records : static_cast<uint64_t>(d.records) * d.stride, ""};
     case 3:  // raw: the byte offset is compared with records
+      if (scalar && d.stride != 0)
+        return {std::nullopt, "scalar instructions count records of its stride, others bytes"};
       return {d.records, ""};
     default:
       return {std::nullopt, "its bounds check leaves the offset free"};

@@ -26,11 +26,11 @@ struct BufferDescriptor {
 BufferDescriptor decode_descriptor(const std::array<uint32_t, 4>& words);
 
 // Bytes from the base that accesses inside the bounds can touch; nothing when the descriptor's bounds do not limit them
-// (so that it can't be bound), with the reason.
+// (so that it can't be bound), with the reason. `scalar`: scalar instructions use it too.
 struct BindableExtent {
   std::optional<uint64_t> bytes;
   const char* reason = "";
 };
-BindableExtent bindable_extent(const BufferDescriptor& descriptor);
+BindableExtent bindable_extent(const BufferDescriptor& descriptor, bool scalar = false);
 
 }  // namespace orrery::dispatch

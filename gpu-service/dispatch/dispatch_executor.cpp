@@ -196,11 +196,11 @@ std::vector<Refusal> DispatchExecutor::State::record(const DispatchState& dispat
   push.threads = geometry.threads;
   push.code_low = static_cast<uint32_t>(dispatch.program.value);
   push.code_high = static_cast<uint32_t>(dispatch.program.value >> 32);
-  push.scratch = translation.module->uses_scratch ? scratch.address().value : 0;
+  push.scratch = translation.module->group_memory != 0 ? scratch.address().value : 0;
   bool first_part = true;
   for_each_part(geometry, part, [&](const std::array<uint32_t, 3>& first, const std::array<uint32_t, 3>& groups) {
-    // Parts that share private memory run one after the other.
-    if (!first_part && translation.module->uses_scratch) full_barrier(room->commands);
+    // Parts that share their groups' memory run one after the other.
+    if (!first_part && translation.module->group_memory != 0) full_barrier(room->commands);
     first_part = false;
     push.first_group = first;
     vkCmdPushConstants(room->commands, translation.pipeline.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(push),

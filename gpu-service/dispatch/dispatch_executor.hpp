@@ -31,6 +31,8 @@ struct ExecutorOptions {
   unsigned preparation_threads = 0;
   // False: programs may not store through addresses that they compute, except where a run on the host found them.
   bool device_addressing = true;
+  // Bytes of private memory and large LDS that groups have at once; a launch that would need more runs in parts.
+  uint64_t most_group_memory = 256ull << 20;
   // How long finish() waits for the device before it gives it up for lost.
   std::chrono::seconds patience{300};
 };

@@ -15,9 +15,8 @@ namespace {
 constexpr uint64_t kMostParts = 1 << 16;
 // A driver may count a call's groups in 32 bits (lavapipe does) and do none of them when they are too many.
 constexpr uint64_t kMostGroupsACall = 1u << 30;
-constexpr uint64_t kMostScratch = 256ull << 20;  // bytes of private memory that run at once
-constexpr size_t kMostTold = 16;                 // refusals of one program that are listed
-constexpr size_t kMostAhead = 1024;              // preparations under way or not yet asked for
+constexpr size_t kMostTold = 16;     // refusals of one program that are listed
+constexpr size_t kMostAhead = 1024;  // preparations under way or not yet asked for
 
 std::vector<Refusal> program_refusals(const DispatchState& dispatch, std::span<const shader::ShaderRefusal> refusals,
                                       bool told) {
@@ -230,10 +229,6 @@ std::optional<std::vector<Refusal>> DispatchExecutor::State::run(const DispatchS
   const auto geometry = launch_geometry(dispatch);
   if (!geometry) return refuse("dispatch", geometry.error());
   if (geometry->empty()) return std::vector<Refusal>{};
-  if (geometry->workgroup_bytes > device.facts().workgroup_memory) {
-    return refuse("dispatch", fmt::format("{} bytes of LDS; the device has {} of workgroup memory",
-                                          geometry->workgroup_bytes, device.facts().workgroup_memory));
-  }
   if (dispatch.program.value == 0) return refuse("program", "the program address is 0");
 
   if (batches.idle()) programs.trim();
@@ -268,20 +263,18 @@ std::optional<std::vector<Refusal>> DispatchExecutor::State::run(const DispatchS
     return refused(dispatch, launch, routed.error());
   }
   if (!ahead.empty()) ahead.erase(key_of(dispatch, options));
-  const bool scratch_wanted = routed->prepared.translation->module->uses_scratch;
-  const uint64_t group_scratch =
-      scratch_wanted ? uint64_t{geometry->scratch_wave_bytes} * geometry->waves_per_group() : 0;
-  const uint64_t fits = group_scratch != 0 ? kMostScratch / group_scratch : UINT64_MAX;
+  const uint64_t group_memory = routed->prepared.translation->module->group_memory;
+  const uint64_t fits = group_memory != 0 ? this->options.most_group_memory / group_memory : UINT64_MAX;
   const auto part = part_of_groups(*geometry, device.facts().max_groups, std::min(fits, kMostGroupsACall));
   if (dispatches_needed(*geometry, part) > kMostParts) {
     return refuse("dispatch",
                   fmt::format("{} x {} x {} groups", geometry->count[0], geometry->count[1], geometry->count[2]));
   }
   count(dispatch, launch, *routed);
-  if (group_scratch != 0) {
+  if (group_memory != 0) {
     uint64_t groups = 1;
     for (size_t i = 0; i < 3; ++i) groups *= std::min(part[i], geometry->count[i]);
-    if (auto made = want_scratch(groups * group_scratch); !made) {
+    if (auto made = want_scratch(groups * group_memory); !made) {
       if (lost) return std::vector{lost_refusal()};
       return refuse("dispatch", made.error().describe());
     }

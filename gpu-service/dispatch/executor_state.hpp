@@ -65,7 +65,7 @@ struct DispatchExecutor::State {
   DevicePageTable pages;
   ProgramCache programs;
   RememberedRoutes routes;
-  vulkan::Buffer scratch;  // private memory of one part's waves; made when first wanted
+  vulkan::Buffer scratch;  // private memory and large LDS of one part's groups; made when first wanted
   vulkan::Buffer empty;    // bound where a descriptor has no bytes
   PendingWrites pending;
   TracedBuffersMemo traces;
@@ -95,7 +95,7 @@ struct DispatchExecutor::State {
   TracedBuffers traced_buffers(const DispatchState& dispatch, const ReadProgram& program,
                                std::span<const shader::BoundBuffer> buffers, bool& unsettled);
   std::expected<Binding, std::string> bind(const TracedBuffer& buffer);
-  // Room for `bytes` of private memory; waits for recorded work when it has to be made anew.
+  // Room for `bytes` of groups' memory; waits for recorded work when it has to be made anew.
   Result<void> want_scratch(uint64_t bytes);
   // Nothing: wait for what it needs. With Wait::yes there always is an answer.
   std::optional<std::vector<Refusal>> run(const DispatchState& dispatch, Wait wait);

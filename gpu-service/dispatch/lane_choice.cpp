@@ -14,7 +14,9 @@ shader::HostFeatures host_features(const vulkan::DeviceFacts& facts) {
   host.float16 = facts.float16;
   host.float64 = facts.float64;
   host.int8 = host.int16 = host.int64 = true;  // required when the device is opened
-  host.int64_atomics = facts.buffer_int64_atomics && facts.shared_int64_atomics;
+  host.buffer_int64_atomics = facts.buffer_int64_atomics;
+  host.shared_int64_atomics = facts.shared_int64_atomics;
+  host.workgroup_views = facts.workgroup_views;
   host.workgroup_memory = facts.workgroup_memory;
   host.max_invocations = facts.max_invocations;
   host.min_subgroup = facts.min_subgroup_size;

@@ -8,6 +8,7 @@ namespace orrery::dispatch {
 namespace {
 
 constexpr uint32_t kMostGroupThreads = 1024;  // hardware limit of a compute group on gfx10
+constexpr uint32_t kMostLds = 65536;          // bytes that a group can have
 constexpr const char* kAxis[] = {"x", "y", "z"};
 
 }  // namespace
@@ -27,6 +28,9 @@ std::expected<LaunchGeometry, std::string> launch_geometry(const DispatchState& 
     }
   }
   g.workgroup_bytes = (state.rsrc2 >> 15 & 0x1ff) * 512;  // LDS_SIZE in 128-dword units
+  if (g.workgroup_bytes > kMostLds) {
+    return std::unexpected(fmt::format("{} bytes of LDS; the hardware has {}", g.workgroup_bytes, kMostLds));
+  }
   g.scratch = (state.rsrc2 & 1) != 0;
   if (g.scratch) {
     g.scratch_wave_bytes = (state.tmpring_size >> 12 & 0x1fff) * 1024;

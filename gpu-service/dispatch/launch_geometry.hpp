@@ -31,8 +31,8 @@ struct LaunchGeometry {
   uint32_t waves_per_group() const { return (group_threads() + wave - 1) / wave; }
 };
 
-// The reason when the registers describe no launch: a group of no threads or of more than 1024, partial sizes that are
-// none.
+// The reason when the registers describe no launch: a group of no threads or of more than 1024, more than 64 KiB of
+// LDS, partial sizes that are none.
 std::expected<LaunchGeometry, std::string> launch_geometry(const DispatchState& state);
 
 // The most groups per dimension of a part that runs at most `groups` groups, and none beyond `device_most`.

@@ -6,7 +6,7 @@ namespace orrery::dispatch {
 namespace {
 
 // A member that is added must be written and read below; then this number changes.
-static_assert(sizeof(shader::Module) == 112 && sizeof(shader::BoundBuffer) == 40 && sizeof(shader::ProgramNeeds) == 8);
+static_assert(sizeof(shader::Module) == 136 && sizeof(shader::BoundBuffer) == 40 && sizeof(shader::ProgramNeeds) == 9);
 
 class Writer {
  public:
@@ -111,16 +111,18 @@ void append_module(std::vector<std::byte>& out, const shader::Module& module) {
     put_source(w, buffer.source);
     w.put(static_cast<uint8_t>(buffer.read));
     w.put(static_cast<uint8_t>(buffer.written));
+    w.put(static_cast<uint8_t>(buffer.scalar));
   }
   w.put(static_cast<uint8_t>(module.uses_page_table));
   w.put(static_cast<uint8_t>(module.writes_anywhere));
   w.put(module.write_instruction);
   w.put(static_cast<uint8_t>(module.write_reason));
-  w.put(static_cast<uint8_t>(module.uses_scratch));
+  w.put(module.group_memory);
+  w.put(static_cast<uint8_t>(module.lds_in_memory));
   w.put(module.workgroup_bytes);
   const shader::ProgramNeeds& n = module.needs;
-  for (const bool need :
-       {n.votes, n.masks_whole, n.lane_values, n.lockstep, n.lds, n.barrier, n.wave_stores, n.private_memory}) {
+  for (const bool need : {n.votes, n.masks_whole, n.lane_values, n.lockstep, n.lds, n.barrier, n.wave_stores,
+                          n.private_memory, n.wide_lds_atomics}) {
     w.put(static_cast<uint8_t>(need));
   }
   w.put(module.guest_instructions);
@@ -144,6 +146,7 @@ std::optional<shader::Module> module_of(std::span<const std::byte> bytes) {
     if (!get_source(r, buffer.source)) return std::nullopt;
     buffer.read = r.flag();
     buffer.written = r.flag();
+    buffer.scalar = r.flag();
     module.buffers.push_back(std::move(buffer));
   }
   module.uses_page_table = r.flag();
@@ -152,11 +155,12 @@ std::optional<shader::Module> module_of(std::span<const std::byte> bytes) {
   const auto reason = r.get<uint8_t>();
   if (reason > static_cast<uint8_t>(shader::TraceEnd::too_long)) return std::nullopt;
   module.write_reason = static_cast<shader::TraceEnd>(reason);
-  module.uses_scratch = r.flag();
+  module.group_memory = r.get<uint64_t>();
+  module.lds_in_memory = r.flag();
   module.workgroup_bytes = r.get<uint32_t>();
   shader::ProgramNeeds& n = module.needs;
-  for (bool* need :
-       {&n.votes, &n.masks_whole, &n.lane_values, &n.lockstep, &n.lds, &n.barrier, &n.wave_stores, &n.private_memory}) {
+  for (bool* need : {&n.votes, &n.masks_whole, &n.lane_values, &n.lockstep, &n.lds, &n.barrier, &n.wave_stores,
+                     &n.private_memory, &n.wide_lds_atomics}) {
     *need = r.flag();
   }
   module.guest_instructions = r.get<uint32_t>();

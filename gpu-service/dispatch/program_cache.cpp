@@ -194,10 +194,11 @@ std::shared_ptr<Translation> ProgramCache::make(const ReadProgram& program, cons
     }
   }
   if (module && translation->refusals.empty()) {
-    log::debug("program {:#x} {}: wave{} {} group {}x{}x{}: {} instructions, {} words of SPIR-V, {} buffers{}{}",
+    log::debug("program {:#x} {}: wave{} {} group {}x{}x{}: {} instructions, {} words of SPIR-V, {} buffers{}{}{}",
                program.address.value, (*program.program)->hash.hex(), options.layout.wave, options.layout.text(),
                options.group_size[0], options.group_size[1], options.group_size[2], module->guest_instructions,
                module->spirv.size(), module->buffers.size(), module->uses_page_table ? ", page table" : "",
+               module->lds_in_memory ? ", LDS in device memory" : "",
                module->dispatcher_loop ? ", dispatcher loop" : "");
     module->spirv = {};
     translation->module = std::move(*module);

@@ -18,7 +18,7 @@ TracedBuffers trace_buffers(std::span<const shader::BoundBuffer> buffers, const 
     const auto words = read_descriptor(buffers[i].source, dispatch, read);
     if (!words) return unbound(words.error());
     const BufferDescriptor descriptor = decode_descriptor(*words);
-    const BindableExtent extent = bindable_extent(descriptor);
+    const BindableExtent extent = bindable_extent(descriptor, buffers[i].scalar);
     if (!extent.bytes) return unbound(extent.reason);
     if (*extent.bytes > most_bytes) {
       return unbound(fmt::format("{} bytes are more than one binding shows", *extent.bytes));

@@ -89,9 +89,9 @@ std::vector<std::byte> translation_key(const shader::Program& program, const sha
         o.host.max_invocations, o.host.min_subgroup, o.host.max_subgroup, o.host.max_subgroups, o.host.loop_limit}) {
     put(word);
   }
-  for (const bool flag :
-       {o.partial_groups, o.bind_buffers, o.host.fuses_fma, o.host.orders_zeros, o.host.float16, o.host.float64,
-        o.host.int8, o.host.int16, o.host.int64, o.host.int64_atomics, o.host.lockstep_subgroups}) {
+  for (const bool flag : {o.partial_groups, o.bind_buffers, o.host.fuses_fma, o.host.orders_zeros, o.host.float16,
+                          o.host.float64, o.host.int8, o.host.int16, o.host.int64, o.host.buffer_int64_atomics,
+                          o.host.shared_int64_atomics, o.host.workgroup_views, o.host.lockstep_subgroups}) {
     put(static_cast<uint8_t>(flag));
   }
   return key;

@@ -75,6 +75,7 @@ Row row_of(std::string file, ComputeProgram program, const Question& question) {
   auto module = shader::translate(*read, options);
   if (module) {
     row.spirv_words = static_cast<uint32_t>(module->spirv.size());
+    row.lds_in_memory = module->lds_in_memory;
   } else {
     row.refusals = std::move(module.error());
   }
@@ -96,6 +97,7 @@ std::string as_table(const std::vector<Row>& rows, const Question& question) {
                     row.choice ? row.choice->layout.text() : "none", row.choice ? exchange_of(row.choice->layout) : "",
                     row.needs ? row.needs->text() : "", row.program.name, row.file);
     if (!row.reason.empty()) out += fmt::format("{:14}not per lane: {}\n", "", row.reason);
+    if (row.lds_in_memory) out += fmt::format("{:14}LDS in device memory\n", "");
     for (const shader::ShaderRefusal& r : row.refusals) {
       out += fmt::format("{:14}refused at {:#x}: {}: {}\n", "", r.offset, r.mnemonic, r.reason);
     }
@@ -116,6 +118,7 @@ std::string as_json(const std::vector<Row>& rows, const std::vector<Error>& erro
                 {"name", row.program.name},
                 {"offset", row.program.offset},
                 {"hash", row.hash.hex()},
+                {"lds_in_memory", row.lds_in_memory},
                 {"wave", row.program.wave},
                 {"group_size", row.group},
                 {"instructions", row.instructions},

@@ -25,7 +25,7 @@ struct Row {
   std::optional<shader::ProgramNeeds> needs;
   std::optional<shader::LaneChoice> choice;
   std::string reason;  // why it is not per lane, or runs not at all
-  bool dispatcher_loop = false;
+  bool dispatcher_loop = false, lds_in_memory = false;
   std::vector<shader::ShaderRefusal> refusals;
 };
 

@@ -160,7 +160,9 @@ GroupShape group_shape(const TranslateOptions& options) {
 }
 
 HostLanes host_lanes(const HostFeatures& host) {
-  return {host.min_subgroup, host.max_subgroup, true, host.max_invocations, host.max_subgroups, host.workgroup_memory};
+  return {host.min_subgroup,         host.max_subgroup,         true,
+          host.max_invocations,      host.max_subgroups,        host.workgroup_memory,
+          host.shared_int64_atomics, host.buffer_int64_atomics, host.workgroup_views};
 }
 
 std::expected<Analysis, std::vector<ShaderRefusal>> analyse(const Program& program, const TranslateOptions& options) {
@@ -184,6 +186,6 @@ std::expected<Module, std::vector<ShaderRefusal>> translate(const Program& progr
   return module;
 }
 
-uint64_t translator_version() { return 4; }
+uint64_t translator_version() { return 5; }
 
 }  // namespace orrery::shader

@@ -42,7 +42,8 @@ struct HostFeatures {
   bool fuses_fma = true;      // OpExtInst Fma really fuses (lavapipe 22.3 does not)
   bool orders_zeros = false;  // NMin and NMax take -0 for less than +0 (lavapipe 22.3 does not)
   bool float16 = true, float64 = true, int8 = true, int16 = true, int64 = true;
-  bool int64_atomics = true;
+  bool buffer_int64_atomics = true, shared_int64_atomics = true;
+  bool workgroup_views = false;  // workgroupMemoryExplicitLayout: the same bytes as 32 and as 64 bits
   bool lockstep_subgroups =
       false;  // a subgroup runs as one vector (lavapipe): its lanes need no fences among themselves
   uint32_t workgroup_memory = 32768;  // bytes
@@ -69,6 +70,7 @@ struct TranslateOptions {
 struct BoundBuffer {
   DescriptorSource source;
   bool read = false, written = false;
+  bool scalar = false;  // by scalar instructions, which count records of its stride whatever its check says
 };
 
 // The module's interface to the host ("module ABI"):
@@ -81,7 +83,8 @@ struct PushConstants {
   uint64_t page_table;                 // 64: device address of the level-1 table
   uint64_t escapes;                    // 72: device address of an EscapeReport
   uint64_t bound_info;                 // 80: device address of BoundInfo[buffers.size()]
-  uint64_t scratch;                    // 88: device address of private memory: per group, per wave, per dword, per lane
+  uint64_t scratch;  // 88: device address of Module::group_memory bytes of each group of a call: private memory (per
+                     // wave, per dword, per lane), then LDS
   std::array<uint32_t, 3> first_group;  // 96: added to WorkgroupId
   uint32_t code_low;                    // 108: guest address of the program's first byte
   std::array<uint32_t, 3> threads;      // 112: total threads per dimension for partial groups; 0: all groups are full
@@ -121,7 +124,8 @@ struct Module {
   bool writes_anywhere = false;
   uint32_t write_instruction = 0;  // offset of the first of them, and why it is not bound
   TraceEnd write_reason = TraceEnd::lanes;
-  bool uses_scratch = false;
+  uint64_t group_memory = 0;   // bytes of device memory that each group has to itself, PushConstants::scratch
+  bool lds_in_memory = false;  // it holds the group's LDS
   uint32_t workgroup_bytes = 0;
   ProgramNeeds needs;  // lockstep is only looked for where the layout needs fences
   // Facts for reports.

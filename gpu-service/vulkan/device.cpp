@@ -112,6 +112,13 @@ Result<void> Device::create_device() {
     fault.deviceFault = VK_TRUE;
     wanted.v13.pNext = &fault;
   }
+  VkPhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR workgroup{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_FEATURES_KHR, wanted.v13.pNext};
+  if (facts_.workgroup_views) {
+    extensions.push_back(VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_EXTENSION_NAME);
+    workgroup.workgroupMemoryExplicitLayout = VK_TRUE;
+    wanted.v13.pNext = &workgroup;
+  }
 
   const float priority = 1;
   VkDeviceQueueCreateInfo queue{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};

@@ -40,7 +40,8 @@ struct DeviceFacts {
   // Optional features, enabled when present.
   bool float16 = false, float64 = false;
   bool buffer_int64_atomics = false, shared_int64_atomics = false;
-  bool memory_model = false;  // vulkanMemoryModel and its device scope
+  bool workgroup_views = false;  // workgroupMemoryExplicitLayout
+  bool memory_model = false;     // vulkanMemoryModel and its device scope
   bool subgroup_extended_types = false, scalar_block_layout = false;
   bool device_fault = false, swapchain = false;
   // Probed by running a shader when the device is opened, see device_probe.hpp.

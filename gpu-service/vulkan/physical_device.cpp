@@ -87,8 +87,11 @@ void read_properties(VkPhysicalDevice device, DeviceFacts& facts, bool can_impor
   if (limits.maxPushConstantsSize < 128) facts.missing.emplace_back("128 bytes of push constants");
 }
 
-void read_features(VkPhysicalDevice device, DeviceFacts& facts) {
+void read_features(VkPhysicalDevice device, DeviceFacts& facts, bool has_workgroup_layout) {
   FeatureChain has;
+  VkPhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR workgroup{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_FEATURES_KHR};
+  if (has_workgroup_layout) has.v13.pNext = &workgroup;
   vkGetPhysicalDeviceFeatures2(device, &has.base);
   const auto require = [&](VkBool32 present, const char* name) {
     if (!present) facts.missing.emplace_back(name);
@@ -105,6 +108,7 @@ void read_features(VkPhysicalDevice device, DeviceFacts& facts) {
   facts.float64 = has.base.features.shaderFloat64;
   facts.buffer_int64_atomics = has.v12.shaderBufferInt64Atomics;
   facts.shared_int64_atomics = has.v12.shaderSharedInt64Atomics;
+  facts.workgroup_views = workgroup.workgroupMemoryExplicitLayout;
   facts.memory_model = has.v12.vulkanMemoryModel && has.v12.vulkanMemoryModelDeviceScope;
   facts.subgroup_extended_types = has.v12.shaderSubgroupExtendedTypes;
   facts.scalar_block_layout = has.v12.scalarBlockLayout;
@@ -144,7 +148,7 @@ Candidate probe(VkPhysicalDevice device, uint32_t index) {
   facts.swapchain = has(VK_KHR_SWAPCHAIN_EXTENSION_NAME);
   facts.device_fault = has(VK_EXT_DEVICE_FAULT_EXTENSION_NAME);
   read_properties(device, facts, has(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME));
-  read_features(device, facts);
+  read_features(device, facts, has(VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_EXTENSION_NAME));
   read_queues(device, facts);
   return candidate;
 }

@@ -17,11 +17,23 @@ void global(Wave& wave, const Step& step) {
   const Instruction& instruction = *step.instruction;
   const uint64_t offset = signed_offset(step);
   const GuestSpace space{wave, step};
+  const auto move = [&](auto address_of) {
+    if (!instruction.lds) {
+      access(wave, step, space, address_of);
+      return;
+    }
+    load_to_local(wave, step, [&](u32 lane) { return load_value(step.memory, space, address_of(lane)); });
+  };
+  if (step.memory.by_lane) {
+    const uint64_t base = (instruction.base.kind == OperandKind::sgpr ? wave.pair(instruction.base.index) : 0) + offset;
+    move([&](u32 lane) { return base + 4 * lane; });
+    return;
+  }
   if (instruction.base.kind == OperandKind::sgpr) {
     const uint64_t base = wave.pair(instruction.base.index) + offset;
-    access(wave, step, space, [&](u32 lane) { return base + wave.row(instruction.address.index)[lane]; });
+    move([&](u32 lane) { return base + wave.row(instruction.address.index)[lane]; });
   } else {
-    access(wave, step, space, [&](u32 lane) { return vector_address(wave, step, lane) + offset; });
+    move([&](u32 lane) { return vector_address(wave, step, lane) + offset; });
   }
 }
 
@@ -97,10 +109,19 @@ void scratch(Wave& wave, const Step& step) {
   const Instruction& instruction = *step.instruction;
   const u32 scalar = instruction.base.kind == OperandKind::sgpr ? wave.sgpr[instruction.base.index] : 0;
   u32 current = 0;
-  access(wave, step, ScratchSpace{wave, step, current}, [&](u32 lane) {
+  const auto address_of = [&](u32 lane) {
     current = lane;
     const u32 vector = instruction.address.kind == OperandKind::vgpr ? wave.row(instruction.address.index)[lane] : 0;
     return uint64_t{static_cast<u32>(scalar + vector + static_cast<u32>(instruction.memory_offset))};
+  };
+  const ScratchSpace space{wave, step, current};
+  if (!instruction.lds) {
+    access(wave, step, space, address_of);
+    return;
+  }
+  load_to_local(wave, step, [&](u32 lane) {
+    const uint64_t address = address_of(lane);
+    return load_value(step.memory, space, address);
   });
 }
 
@@ -108,7 +129,7 @@ void scratch(Wave& wave, const Step& step) {
 
 Handler flat_memory_handler(const Instruction& instruction) {
   const auto shape = memory_shape(instruction.opcode);
-  if (!shape || instruction.lds) {
+  if (!shape || (instruction.lds && (shape->d16 || shape->bytes > 4))) {
     return nullptr;
   }
   switch (instruction.format) {

@@ -1,6 +1,4 @@
 // DS: the group's LDS, and the lane exchanges that share its encoding.
-#include <fmt/format.h>
-
 #include "gpu-service/shader/interpret/memory_access.hpp"
 
 namespace orrery::shader::interpret {
@@ -31,6 +29,55 @@ void single(Wave& wave, const Step& step) {
         write_value(wave, instruction.destination.index, lane, step.memory.bytes, old);
       }
     }
+  }
+}
+
+// Rounds to nearest even whatever MODE says; denormals are MODE's.
+void add_floats(Wave& wave, const Step& step) {
+  const LocalSpace space{*wave.group};
+  const Instruction& instruction = *step.instruction;
+  const unsigned keeps = Mode{wave.mode}.denorm32();
+  const auto input = [&](u32 bits) {
+    const float value = std::bit_cast<float>(bits);
+    return (keeps & 1) != 0 ? value : flush(value);
+  };
+  const uint64_t exec = wave.exec();
+  for (u32 lane = 0; lane < wave.lanes; ++lane) {
+    if (!active(exec, lane)) {
+      continue;
+    }
+    const uint64_t address = (base_of(wave, step, lane) + static_cast<uint64_t>(instruction.memory_offset)) & ~3ull;
+    u32 old = 0;
+    space.load(address, std::as_writable_bytes(std::span(&old, 1)));
+    const float sum = input(old) + input(wave.row(instruction.data.index)[lane]);
+    const float changed = (keeps & 2) != 0 ? sum : flush(sum);
+    space.store(address, std::as_bytes(std::span(&changed, 1)));
+    if (step.has_destination) {
+      wave.row(instruction.destination.index)[lane] = old;
+    }
+  }
+}
+
+// The operand lies in LDS at A + 4 * (offset[15] ? A[31:17] : offset[14:0]), both signed; with A[31:17] in use the
+// address is A[16:0].
+void from_local(Wave& wave, const Step& step) {
+  const LocalSpace space{*wave.group};
+  const auto offset = static_cast<u32>(step.instruction->memory_offset);
+  const uint64_t exec = wave.exec();
+  for (u32 lane = 0; lane < wave.lanes; ++lane) {
+    if (!active(exec, lane)) {
+      continue;
+    }
+    auto target = static_cast<u32>(base_of(wave, step, lane));
+    int32_t distance = static_cast<int32_t>(offset << 17) >> 17;
+    if ((offset & 0x8000) != 0) {
+      distance = static_cast<int32_t>(target) >> 17;
+      target &= 0x1ffff;
+    }
+    uint64_t operand = 0;
+    space.load(target + static_cast<u32>(4 * distance),
+               std::as_writable_bytes(std::span(&operand, 1)).first(step.memory.bytes));
+    atomic_lane(step.memory, space, target, operand, 0);
   }
 }
 
@@ -67,21 +114,32 @@ void pair(Wave& wave, const Step& step) {
   }
 }
 
-// Lanes read from, by swizzle pattern. ISA document, DS_SWIZZLE_B32.
+// The lane of a half that one of its lanes reads, by swizzle pattern. ISA document, DS_SWIZZLE_B32.
+u32 swizzled(u32 pattern, u32 lane) {
+  const u32 low = pattern & 31, middle = pattern >> 5 & 31;
+  if (pattern >= 0xe000) {
+    u32 reversed = 0;
+    for (u32 bit = 0; bit < 5; ++bit) {
+      reversed |= (lane >> bit & 1) << (4 - bit);
+    }
+    return reversed >> std::popcount(low) | (lane & low);
+  }
+  if (pattern >= 0xc000) {
+    const u32 moved = (pattern >> 10 & 1) != 0 ? lane + 32 - middle : lane + middle;
+    return (lane & low) | (moved & ~low & 31);
+  }
+  if ((pattern & 0x8000) != 0) {
+    return (lane & ~3u) | (pattern >> (2 * (lane & 3)) & 3);
+  }
+  return ((lane & low) | middle) ^ (pattern >> 10 & 31);
+}
 void swizzle(Wave& wave, const Step& step) {
   const auto pattern = static_cast<u32>(step.instruction->memory_offset);
-  if (pattern >= 0xc000) {
-    wave.refuse(step, fmt::format("swizzle pattern {:#x} (rotation or FFT) is not modelled", pattern));
-    return;
-  }
   const u32* from = wave.row(step.instruction->address.index);
   const uint64_t exec = wave.exec();
   Lanes<u32> r;
   for (u32 lane = 0; lane < wave.lanes; ++lane) {
-    const u32 source =
-        (pattern & 0x8000) != 0
-            ? (lane & ~3u) | (pattern >> (2 * (lane & 3)) & 3)
-            : (lane & ~31u) | ((((lane & 31) & (pattern & 31)) | (pattern >> 5 & 31)) ^ (pattern >> 10 & 31));
+    const u32 source = swizzled(pattern, lane & 31) | (lane & 32);
     r[lane] = active(exec, source) ? from[source] : 0;
   }
   write_row(wave, step.instruction->destination.index, r, exec);
@@ -173,13 +231,19 @@ Handler local_memory_handler(const Instruction& instruction) {
     case Opcode::ds_read_addtid_b32:
     case Opcode::ds_write_addtid_b32:
       return with_lane_number;
+    case Opcode::ds_add_f32:
+    case Opcode::ds_add_rtn_f32:
+      return add_floats;
     case Opcode::ds_nop:
       return nothing;
     default:
       break;
   }
   const auto shape = memory_shape(instruction.opcode);
-  return !shape ? nullptr : shape->addresses == 2 ? pair : single;
+  if (!shape) {
+    return nullptr;
+  }
+  return shape->from_lds ? from_local : shape->addresses == 2 ? pair : single;
 }
 
 }  // namespace orrery::shader::interpret

@@ -61,9 +61,10 @@ inline void write_value(Wave& wave, uint32_t vgpr, uint32_t lane, unsigned bytes
   }
 }
 
-// Applies the atomic and gives the old contents.
+// Applies the atomic and gives the old contents. Its address is a multiple of its size: the lowest bits do not count.
 template <class Space>
 uint64_t atomic_lane(const MemoryShape& shape, Space&& space, uint64_t address, uint64_t data, uint64_t data2) {
+  address &= ~uint64_t{shape.bytes - 1u};
   uint64_t old = 0;
   const auto bytes = std::as_writable_bytes(std::span(&old, 1)).first(shape.bytes);
   space.load(address, bytes);

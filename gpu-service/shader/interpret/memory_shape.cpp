@@ -151,9 +151,7 @@ std::optional<MemoryShape> global_access(std::string_view rest, MemoryShape::Kin
     return shape;
   }
   if (take(rest, "dword")) {
-    if (rest.starts_with("_addtid")) {
-      return std::nullopt;
-    }
+    shape.by_lane = take(rest, "_addtid");
     shape.bytes = static_cast<uint8_t>(4 * (take(rest, "x") ? rest[0] - '0' : 1));
     return shape;
   }
@@ -206,8 +204,10 @@ std::optional<MemoryShape> local_shape(std::string_view rest) {
       return std::nullopt;
     }
   }
-  if (rest.find("src2") != rest.npos) {
-    return std::nullopt;
+  if (rest.starts_with("write_src2_")) {
+    auto shape = atomic_shape(exchange, rest.ends_with("64"), false);
+    shape->from_lds = true;
+    return shape;
   }
   if (take(rest, "read")) {
     return local_access(rest, MemoryShape::Kind::load);
@@ -233,11 +233,16 @@ std::optional<MemoryShape> local_shape(std::string_view rest) {
       return shape;
     }
     take(tail, "_rtn");
+    const bool from_lds = take(tail, "_src2");
     if (!take(tail, named.name.substr(split))) {
       continue;
     }
     if (tail == "32" || tail == "64") {
-      return atomic_shape(tail == "64" ? named.wide : named.narrow, tail == "64", false);
+      auto shape = atomic_shape(tail == "64" ? named.wide : named.narrow, tail == "64", false);
+      if (shape) {
+        shape->from_lds = from_lds;
+      }
+      return shape;
     }
   }
   return std::nullopt;
@@ -263,6 +268,14 @@ std::optional<MemoryShape> memory_shape(Opcode opcode) {
   std::string_view rest = mnemonic(opcode);
   if (take(rest, "ds_")) {
     return local_shape(rest);
+  }
+  if (take(rest, "s_")) {
+    take(rest, "buffer_");
+    const bool wide = rest.ends_with("_x2");
+    if (wide) {
+      rest.remove_suffix(3);
+    }
+    return take(rest, "atomic_") ? global_atomic(rest, wide) : std::nullopt;
   }
   bool known = false;
   for (const std::string_view prefix : {"buffer_", "tbuffer_", "global_", "flat_", "scratch_"}) {

@@ -21,6 +21,8 @@ struct MemoryShape {
   uint8_t addresses = 1;   // LDS pairs: 2
   bool stride64 = false;   // LDS pairs: offsets count 64 elements
   AtomicFunction atomic = nullptr;
+  bool from_lds = false;  // LDS: the operand lies in LDS too (src2)
+  bool by_lane = false;   // four times the lane's number is added to the address
   bool compares = false;  // atomic with two data operands in one register range (cmpswap)
 };
 

@@ -49,6 +49,38 @@ void store(Wave& wave, const Step& step) {
   wave.store(step, direct_address(wave, *step.instruction), std::as_bytes(std::span(values)));
 }
 
+// s_scratch counts the register in units of 64 bytes; where there is private memory it lies outside the guest's.
+uint64_t scratch_address(const Wave& wave, const Instruction& instruction) {
+  const uint64_t scalar =
+      instruction.scalar_offset.kind == OperandKind::sgpr ? wave.sgpr[instruction.scalar_offset.index] : 0;
+  return (wave.pair(instruction.base.index) & ~3ull) + scalar * 64 +
+         static_cast<uint64_t>(int64_t{instruction.memory_offset & ~3});
+}
+bool refuses_scratch(Wave& wave, const Step& step) {
+  if ((wave.dispatch->rsrc2 & 1) != 0) {
+    wave.refuse(step, "scalar access to private memory");
+    return true;
+  }
+  return false;
+}
+template <unsigned kDwords>
+void scratch_load(Wave& wave, const Step& step) {
+  if (!refuses_scratch(wave, step)) {
+    load_registers(wave, step, scratch_address(wave, *step.instruction), kDwords, kDwords);
+  }
+}
+template <unsigned kDwords>
+void scratch_store(Wave& wave, const Step& step) {
+  if (refuses_scratch(wave, step)) {
+    return;
+  }
+  std::array<uint32_t, kDwords> values{};
+  for (unsigned i = 0; i < kDwords; ++i) {
+    values[i] = stored(wave, step, i);
+  }
+  wave.store(step, scratch_address(wave, *step.instruction), std::as_bytes(std::span(values)));
+}
+
 struct ScalarBuffer {
   uint64_t base;
   uint64_t size;  // bytes
@@ -76,6 +108,45 @@ void buffer_store(Wave& wave, const Step& step) {
     if (offset + 4 * i + 4 <= buffer.size) {
       const uint32_t value = stored(wave, step, i);
       wave.store(step, (buffer.base & ~3ull) + offset + 4 * i, std::as_bytes(std::span(&value, 1)));
+    }
+  }
+}
+
+// One access of the wave. Data, and behind it what memory must hold, are in one register range.
+void update(Wave& wave, const Step& step, uint64_t address) {
+  const Instruction& instruction = *step.instruction;
+  const MemoryShape& shape = step.memory;
+  const auto operand = [&](uint32_t at) {
+    const uint32_t reg = instruction.data.index + at;
+    return shape.bytes == 8 ? wave.pair(reg) : wave.sgpr[reg];
+  };
+  const uint64_t second = shape.compares ? operand(shape.bytes / 4u) : 0;
+  address &= ~uint64_t{shape.bytes - 1u};
+  uint64_t old = 0;
+  wave.load(step, address, std::as_writable_bytes(std::span(&old, 1)).first(shape.bytes));
+  const uint64_t changed = shape.atomic(old, operand(0), second);
+  wave.store(step, address, std::as_bytes(std::span(&changed, 1)).first(shape.bytes));
+  if (!instruction.glc) {
+    return;
+  }
+  if (shape.bytes == 8) {
+    wave.set_pair(instruction.data.index, old);
+  } else {
+    wave.set(instruction.data.index, static_cast<uint32_t>(old));
+  }
+}
+void atomic(Wave& wave, const Step& step) { update(wave, step, direct_address(wave, *step.instruction)); }
+// In range whole or not at all: then nothing is changed and 0 returned.
+void buffer_atomic(Wave& wave, const Step& step) {
+  const Instruction& instruction = *step.instruction;
+  const ScalarBuffer buffer = scalar_buffer(wave, instruction);
+  const uint64_t offset = offset_of(wave, instruction) & ~3ull;
+  if (offset + step.memory.bytes <= buffer.size) {
+    update(wave, step, (buffer.base & ~3ull) + offset);
+  } else if (instruction.glc) {
+    wave.set(instruction.data.index, 0);
+    if (step.memory.bytes == 8) {
+      wave.set(instruction.data.index + 1u, 0);
     }
   }
 }
@@ -121,6 +192,18 @@ Handler scalar_memory_handler(Opcode opcode) {
       return buffer_store<2>;
     case Opcode::s_buffer_store_dwordx4:
       return buffer_store<4>;
+    case Opcode::s_scratch_load_dword:
+      return scratch_load<1>;
+    case Opcode::s_scratch_load_dwordx2:
+      return scratch_load<2>;
+    case Opcode::s_scratch_load_dwordx4:
+      return scratch_load<4>;
+    case Opcode::s_scratch_store_dword:
+      return scratch_store<1>;
+    case Opcode::s_scratch_store_dwordx2:
+      return scratch_store<2>;
+    case Opcode::s_scratch_store_dwordx4:
+      return scratch_store<4>;
     case Opcode::s_memtime:
     case Opcode::s_memrealtime:
       return time;
@@ -135,8 +218,12 @@ Handler scalar_memory_handler(Opcode opcode) {
     case Opcode::s_atc_probe_buffer:
       return nothing;
     default:
-      return nullptr;
+      break;
   }
+  if (!memory_shape(opcode)) {
+    return nullptr;
+  }
+  return mnemonic(opcode).starts_with("s_buffer_") ? buffer_atomic : atomic;
 }
 
 }  // namespace orrery::shader::interpret

@@ -41,21 +41,30 @@ enum class AtomicOp : uint8_t {
   dec,
   fadd,
   fmin,
-  fmax
+  fmax,
+  // Below and compare_swap take a second operand s beside the data d; m is what memory holds.
+  reverse_sub,    // d - m (no s)
+  clamped_sub,    // m - d, 0 where that is negative (no s)
+  fcompare_swap,  // m == s as floats ? d : m
+  mask_or,        // (m & ~s) | d
+  wrap,           // m >= s ? m - s : m + d
 };
+constexpr bool has_second_operand(AtomicOp op) { return op == AtomicOp::compare_swap || op >= AtomicOp::fcompare_swap; }
 
 struct Access {
   Space space = Space::guest;
   uint8_t bytes = 4;       // of one component: 1, 2 (zero-extended in u32), 4; 8 for 64-bit atomics (u64 operands)
   uint8_t components = 1;  // 1..4 dwords; 1 for narrower ones
   AtomicOp atomic = AtomicOp::none;
-  bool returns = false;               // atomics: the old value is used
-  bool coherent = false;              // glc/dlc: not from a cache of its own
-  uint32_t binding = 0;               // Space::buffer
-  int32_t offset = 0;                 // bytes added to the address
-  uint32_t instruction = 0;           // offset in the program, for reports
-  ImageWork image = ImageWork::load;  // Space::image
-  uint32_t image_flags = 0;           // shader/image/flags.hpp
+  bool returns = false;                             // atomics: the old value is used
+  bool flush_inputs = false, flush_result = false;  // fadd: denormals become zeros of their sign
+  bool scalar = false;                              // by the scalar unit, whose waits are those of LDS
+  bool coherent = false;                            // glc/dlc: not from a cache of its own
+  uint32_t binding = 0;                             // Space::buffer
+  int32_t offset = 0;                               // bytes added to the address
+  uint32_t instruction = 0;                         // offset in the program, for reports
+  ImageWork image = ImageWork::load;                // Space::image
+  uint32_t image_flags = 0;                         // shader/image/flags.hpp
 };
 
 }  // namespace orrery::shader::ir

@@ -29,6 +29,14 @@ uint32_t exchange_bytes(const LaneLayout& layout, const ProgramNeeds& needs) {
   return (needs.lane_values ? layout.wave * 8 : 0) + 8;
 }
 
+LdsHome lds_home(const LaneLayout& layout, const ProgramNeeds& needs, const GroupShape& group, const HostLanes& host) {
+  if (group.lds_bytes + exchange_bytes(layout, needs) > host.workgroup_memory) return LdsHome::memory;
+  if (!needs.wide_lds_atomics) return LdsHome::workgroup;
+  // Views of workgroup memory all begin at its first byte, where the exchange would lie too.
+  const bool views = host.shared_int64_atomics && host.workgroup_views && exchange_bytes(layout, needs) == 0;
+  return views ? LdsHome::views : LdsHome::memory;
+}
+
 std::string why_not(const LaneLayout& layout, const ProgramNeeds& needs, const GroupShape& group,
                     const HostLanes& host) {
   const uint32_t wave = layout.wave, waves = group.waves(wave);
@@ -39,6 +47,9 @@ std::string why_not(const LaneLayout& layout, const ProgramNeeds& needs, const G
   if (waves * layout.invocations() > host.max_invocations) {
     return fmt::format("a group of {} waves needs {} invocations, the device allows {}", waves,
                        waves * layout.invocations(), host.max_invocations);
+  }
+  if (needs.wide_lds_atomics && lds_home(layout, needs, group, host) == LdsHome::memory && !host.buffer_int64_atomics) {
+    return "64-bit LDS atomics, which the device has neither in workgroup memory nor in buffers";
   }
   if (layout.whole_wave()) return {};
   switch (layout.exchange) {
@@ -60,9 +71,9 @@ std::string why_not(const LaneLayout& layout, const ProgramNeeds& needs, const G
       if (waves > 1) {
         return fmt::format("a group of {} waves: a barrier in one wave's branch would not be met by the others", waves);
       }
-      if (group.lds_bytes + exchange_bytes(layout, needs) > host.workgroup_memory) {
-        return fmt::format("{} bytes of LDS and {} of the exchange; the device has {} of workgroup memory",
-                           group.lds_bytes, exchange_bytes(layout, needs), host.workgroup_memory);
+      if (exchange_bytes(layout, needs) > host.workgroup_memory) {
+        return fmt::format("{} bytes of the exchange; the device has {} of workgroup memory",
+                           exchange_bytes(layout, needs), host.workgroup_memory);
       }
       return {};
     case LaneExchange::none:

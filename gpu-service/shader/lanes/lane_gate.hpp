@@ -19,6 +19,8 @@ struct HostLanes {
   uint32_t max_invocations = 1024;
   uint32_t max_subgroups = 0;         // of a workgroup; 0: no limit of its own
   uint32_t workgroup_memory = 32768;  // bytes
+  bool shared_int64_atomics = true, buffer_int64_atomics = true;
+  bool workgroup_views = false;  // workgroup memory can be seen as 32 and as 64 bits
 
   bool width_known() const { return full_subgroups && max_subgroup != 0; }
 };
@@ -40,6 +42,14 @@ bool waves_start_full(uint32_t wave, const GroupShape& group);
 
 // Bytes of workgroup memory that the exchange itself takes.
 uint32_t exchange_bytes(const LaneLayout& layout, const ProgramNeeds& needs);
+
+// Where the group's LDS lies (docs/decisions/024-large-lds.md).
+enum class LdsHome : uint8_t {
+  workgroup,  // workgroup memory, as dwords
+  views,      // workgroup memory, as dwords and as pairs of them
+  memory,     // device memory: what does not fit, and 64-bit atomics where workgroup memory has none
+};
+LdsHome lds_home(const LaneLayout& layout, const ProgramNeeds& needs, const GroupShape& group, const HostLanes& host);
 
 // Why this layout can't run this program in this group on this host; empty: it can.
 std::string why_not(const LaneLayout& layout, const ProgramNeeds& needs, const GroupShape& group,

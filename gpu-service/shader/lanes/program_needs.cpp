@@ -35,6 +35,7 @@ ProgramNeeds needs_of(const ir::Function& f) {
         case Op::atomic: {
           const Space space = f.accesses[inst.imm].space;
           needs.lds |= space == Space::lds;
+          needs.wide_lds_atomics |= space == Space::lds && inst.op == Op::atomic && f.accesses[inst.imm].bytes == 8;
           needs.private_memory |= space == Space::scratch;
           bool per_lane = inst.per_lane;
           for (const ir::Value v : f.args(inst)) per_lane |= f.at(v).per_lane;
@@ -59,6 +60,7 @@ std::vector<std::string> ProgramNeeds::names() const {
   add(lane_values, "other lanes' values");
   add(lockstep, "lockstep");
   add(lds, "LDS");
+  add(wide_lds_atomics, "64-bit LDS atomics");
   add(barrier, "barrier");
   add(wave_stores, "stores of the wave");
   add(private_memory, "private memory");

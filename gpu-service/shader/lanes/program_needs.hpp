@@ -20,6 +20,7 @@ struct ProgramNeeds {
   bool barrier = false;      // waves of the group meet
   bool wave_stores = false;  // stores and atomics that the wave does once, not each lane
   bool private_memory = false;
+  bool wide_lds_atomics = false;  // 64-bit ones
   friend bool operator==(const ProgramNeeds&, const ProgramNeeds&) = default;
 
   // Lanes of a wave must learn something from each other.

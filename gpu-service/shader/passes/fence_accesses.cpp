@@ -51,6 +51,7 @@ class Fences {
   void look_for_stores(const ir::Inst& inst) {
     if (!is_access(inst) || inst.op == Op::load) return;
     const Space space = f_.accesses[inst.imm].space;
+    scalar_stores_ |= f_.accesses[inst.imm].scalar;
     if (space != Space::scratch) (space == Space::lds ? lds_stores_ : stores_) = true;
   }
 
@@ -67,7 +68,8 @@ class Fences {
     for (const uint32_t id : block.body) {
       const ir::Inst& inst = f_.insts[id];
       if (inst.op == Op::group_barrier) state = 0;
-      if (inst.op == Op::wave_wait && (inst.imm & 1)) {
+      // What the scalar unit stores is waited for as LDS is.
+      if (inst.op == Op::wave_wait && ((inst.imm & 1) || scalar_stores_)) {
         if (state & kLoads) state |= kWaitedLoads;
         if (state & kStores) state |= kWaitedStores;
       }
@@ -97,7 +99,7 @@ class Fences {
   ir::Function& f_;
   std::vector<uint8_t> fenced_;  // by access: a fence stands in front of it
   std::vector<uint32_t> at_start_, at_end_;
-  bool stores_ = false, lds_stores_ = false;
+  bool stores_ = false, lds_stores_ = false, scalar_stores_ = false;
 };
 
 }  // namespace

@@ -91,20 +91,6 @@ Outcome write_narrow(Builder& b, const Instruction& i) {
   return {};
 }
 
-template <AtomicOp kOp>
-Outcome update(Builder& b, const Instruction& i) {
-  if (i.gds) return refuse("GDS");
-  Access a = local(i, i.memory_offset);
-  a.atomic = kOp;
-  a.returns = i.destination.kind == OperandKind::vgpr;
-  // ds_cmpst: the first data register is compared, the second is stored.
-  const bool compares = kOp == AtomicOp::compare_swap;
-  const Value data = b.vgpr(compares ? i.data2.index : i.data.index);
-  const Value old = b.atomic(a, b.exec(), b.vgpr(i.address.index), data, compares ? b.vgpr(i.data.index) : Value{});
-  if (a.returns) b.set_vgpr(i.destination.index, old);
-  return {};
-}
-
 // ds_append / ds_consume: one atomic for the wave, of its active lanes' count; all get the value before it.
 template <AtomicOp kOp>
 Outcome count_lanes(Builder& b, const Instruction& i) {
@@ -121,6 +107,22 @@ Outcome count_lanes(Builder& b, const Instruction& i) {
   const Value base = b.land(b.sgpr(Builder::kM0), b.u32(0xffff));
   const Value old = b.atomic(a, one, base, count);
   b.set_vgpr(i.destination.index, b.read_lane(old, first));
+  return {};
+}
+
+// At M0[15:0] plus the offset plus four times the lane's number.
+Value lane_address(Builder& b) {
+  return b.add(b.land(b.sgpr(Builder::kM0), b.u32(0xffff)), b.shl(b.lane_id(), b.u32(2)));
+}
+Outcome read_by_lane(Builder& b, const Instruction& i) {
+  if (i.gds) return refuse("GDS");
+  b.set_vgpr(i.destination.index, b.load(local(i, i.memory_offset), b.exec(), lane_address(b))[0]);
+  return {};
+}
+Outcome write_by_lane(Builder& b, const Instruction& i) {
+  if (i.gds) return refuse("GDS");
+  const Value data[] = {b.vgpr(i.data.index)};
+  b.store(local(i, i.memory_offset), b.exec(), lane_address(b), data);
   return {};
 }
 
@@ -157,37 +159,8 @@ void add_local_memory(ir::SemanticTable& table) {
   set(table, Opcode::ds_write_b16, write_narrow<2, false>);
   set(table, Opcode::ds_write_b8_d16_hi, write_narrow<1, true>);
   set(table, Opcode::ds_write_b16_d16_hi, write_narrow<2, true>);
-  set(table, Opcode::ds_add_u32, update<AtomicOp::add>);
-  set(table, Opcode::ds_sub_u32, update<AtomicOp::sub>);
-  set(table, Opcode::ds_inc_u32, update<AtomicOp::inc>);
-  set(table, Opcode::ds_dec_u32, update<AtomicOp::dec>);
-  set(table, Opcode::ds_min_i32, update<AtomicOp::smin>);
-  set(table, Opcode::ds_max_i32, update<AtomicOp::smax>);
-  set(table, Opcode::ds_min_u32, update<AtomicOp::umin>);
-  set(table, Opcode::ds_max_u32, update<AtomicOp::umax>);
-  set(table, Opcode::ds_and_b32, update<AtomicOp::iand>);
-  set(table, Opcode::ds_or_b32, update<AtomicOp::ior>);
-  set(table, Opcode::ds_xor_b32, update<AtomicOp::ixor>);
-  set(table, Opcode::ds_cmpst_b32, update<AtomicOp::compare_swap>);
-  set(table, Opcode::ds_min_f32, update<AtomicOp::fmin>);
-  set(table, Opcode::ds_max_f32, update<AtomicOp::fmax>);
-  set(table, Opcode::ds_add_f32, update<AtomicOp::fadd>);
-  set(table, Opcode::ds_add_rtn_u32, update<AtomicOp::add>);
-  set(table, Opcode::ds_sub_rtn_u32, update<AtomicOp::sub>);
-  set(table, Opcode::ds_inc_rtn_u32, update<AtomicOp::inc>);
-  set(table, Opcode::ds_dec_rtn_u32, update<AtomicOp::dec>);
-  set(table, Opcode::ds_min_rtn_i32, update<AtomicOp::smin>);
-  set(table, Opcode::ds_max_rtn_i32, update<AtomicOp::smax>);
-  set(table, Opcode::ds_min_rtn_u32, update<AtomicOp::umin>);
-  set(table, Opcode::ds_max_rtn_u32, update<AtomicOp::umax>);
-  set(table, Opcode::ds_and_rtn_b32, update<AtomicOp::iand>);
-  set(table, Opcode::ds_or_rtn_b32, update<AtomicOp::ior>);
-  set(table, Opcode::ds_xor_rtn_b32, update<AtomicOp::ixor>);
-  set(table, Opcode::ds_wrxchg_rtn_b32, update<AtomicOp::swap>);
-  set(table, Opcode::ds_cmpst_rtn_b32, update<AtomicOp::compare_swap>);
-  set(table, Opcode::ds_min_rtn_f32, update<AtomicOp::fmin>);
-  set(table, Opcode::ds_max_rtn_f32, update<AtomicOp::fmax>);
-  set(table, Opcode::ds_add_rtn_f32, update<AtomicOp::fadd>);
+  set(table, Opcode::ds_read_addtid_b32, read_by_lane);
+  set(table, Opcode::ds_write_addtid_b32, write_by_lane);
   set(table, Opcode::ds_append, count_lanes<AtomicOp::add>);
   set(table, Opcode::ds_consume, count_lanes<AtomicOp::sub>);
 }

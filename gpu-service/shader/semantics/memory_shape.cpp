@@ -1,5 +1,7 @@
 #include "gpu-service/shader/semantics/memory_shape.hpp"
 
+#include "gpu-service/shader/semantics/private_atomic.hpp"
+
 #include <array>
 #include <optional>
 
@@ -24,14 +26,15 @@ bool take(std::string_view& name, std::string_view prefix) {
 
 std::optional<AtomicOp> atomic_named(std::string_view name) {
   constexpr std::pair<std::string_view, AtomicOp> kNames[] = {
-      {"swap", AtomicOp::swap}, {"cmpswap", AtomicOp::compare_swap},
-      {"add", AtomicOp::add},   {"sub", AtomicOp::sub},
-      {"smin", AtomicOp::smin}, {"umin", AtomicOp::umin},
-      {"smax", AtomicOp::smax}, {"umax", AtomicOp::umax},
-      {"and", AtomicOp::iand},  {"or", AtomicOp::ior},
-      {"xor", AtomicOp::ixor},  {"inc", AtomicOp::inc},
-      {"dec", AtomicOp::dec},   {"fmin", AtomicOp::fmin},
-      {"fmax", AtomicOp::fmax},
+      {"swap", AtomicOp::swap},        {"cmpswap", AtomicOp::compare_swap},
+      {"add", AtomicOp::add},          {"sub", AtomicOp::sub},
+      {"smin", AtomicOp::smin},        {"umin", AtomicOp::umin},
+      {"smax", AtomicOp::smax},        {"umax", AtomicOp::umax},
+      {"and", AtomicOp::iand},         {"or", AtomicOp::ior},
+      {"xor", AtomicOp::ixor},         {"inc", AtomicOp::inc},
+      {"dec", AtomicOp::dec},          {"fmin", AtomicOp::fmin},
+      {"fmax", AtomicOp::fmax},        {"fcmpswap", AtomicOp::fcompare_swap},
+      {"csub", AtomicOp::clamped_sub},
   };
   for (const auto& [text, op] : kNames)
     if (text == name) return op;
@@ -82,8 +85,8 @@ MemoryShape parse(std::string_view name) {
       s.components = 3;
     else if (name == "x4")
       s.components = 4;
-    else if (!name.empty())
-      s.kind = Kind::unsupported;  // _addtid has semantics of its own
+    else
+      s.by_lane = name == "_addtid";
   } else if (name == "byte" || name == "ubyte" || name == "sbyte") {
     s.bytes = 1;
     s.sign_extend = name == "sbyte";
@@ -116,13 +119,14 @@ void do_atomic(Builder& b, const Instruction& i, const MemoryShape& shape, std::
   const uint32_t step = wide ? 2 : 1;
   const Type type = wide ? Type::u64 : Type::u32;
   const Value data = b.vgpr(i.data.index, type);
-  const Value compare = shape.atomic == AtomicOp::compare_swap ? b.vgpr((i.data.index + step) & 255u, type) : Value{};
+  const Value second = ir::has_second_operand(shape.atomic) ? b.vgpr((i.data.index + step) & 255u, type) : Value{};
   Value old;
   for (const Place& place : places) {
     Access a = access_of(i, shape, place);
     a.atomic = shape.atomic;
     a.returns = i.destination.kind == OperandKind::vgpr;
-    const Value one = b.atomic(a, place.lanes, place.address, data, compare);
+    const Value one = place.space == ir::Space::scratch ? private_atomic(b, a, place, data, second)
+                                                        : b.atomic(a, place.lanes, place.address, data, second);
     old = old ? b.select(place.lanes, one, old) : one;
   }
   if (i.destination.kind == OperandKind::vgpr) b.set_vgpr(i.destination.index, old);

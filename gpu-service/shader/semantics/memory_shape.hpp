@@ -11,8 +11,9 @@ struct MemoryShape {
   uint8_t components = 1;  // dwords, or components of a typed access
   bool typed = false;      // converts by a format
   bool sign_extend = false;
-  bool half = false;  // d16: 16 bits of a register
-  bool high = false;  // d16_hi: the high half
+  bool half = false;     // d16: 16 bits of a register
+  bool high = false;     // d16_hi: the high half
+  bool by_lane = false;  // addtid: four times the lane's number is added to the address
   ir::AtomicOp atomic = ir::AtomicOp::none;
 };
 

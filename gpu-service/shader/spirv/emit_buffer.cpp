@@ -49,6 +49,7 @@ void Emitter::emit_buffer(uint32_t inst, const ir::Inst& i, const Access& a, uin
   const auto args = f_.args(i);
   if (i.op != Op::store) bound_[a.binding].read = true;
   if (i.op != Op::load) bound_[a.binding].written = true;
+  bound_[a.binding].scalar |= a.scalar;
   const Id lanes = f_.at(args[0]).op == Op::constant ? 0 : id(args[0], slot);
   const auto [delta, size] = bound_info(a.binding);
   const Id variable = buffer_variable(a.binding, a.bytes);

@@ -153,10 +153,13 @@ void Emitter::emit_guest(uint32_t inst, const ir::Inst& i, const Access& a, uint
   const auto args = f_.args(i);
   const Id lanes = f_.at(args[0]).op == Op::constant ? 0 : id(args[0], slot);
   auto address = [&] {
-    const Id base = id(args[1], slot);
-    if (a.offset == 0) return base;
-    return value(spv::OpIAdd, module_.type(Type::u64),
-                 {base, module_.u64(static_cast<uint64_t>(static_cast<int64_t>(a.offset)))});
+    const Id wide = module_.type(Type::u64);
+    Id at = id(args[1], slot);
+    if (a.offset != 0)
+      at = value(spv::OpIAdd, wide, {at, module_.u64(static_cast<uint64_t>(static_cast<int64_t>(a.offset)))});
+    // A device may not survive an atomic at an odd address.
+    if (i.op == Op::atomic) at = value(spv::OpBitwiseAnd, wide, {at, module_.u64(~uint64_t{a.bytes - 1u})});
+    return at;
   };
   if (i.op == Op::load) {
     finish_load(inst, i, slot, conditional(lanes, uint_type(), a.components, [&] { return load_guest(a, address()); }));

@@ -1,4 +1,4 @@
-// The group's LDS as workgroup memory.
+// Accesses to the group's LDS, wherever it lies (lds_home.cpp).
 #include <algorithm>
 #include <bit>
 
@@ -51,22 +51,9 @@ constexpr int kAlignmentDepth = 6;
 
 }  // namespace
 
-Id Emitter::workgroup_array() {
-  if (!workgroup_) {
-    if (lds_dwords_ * 4 > o_.host.workgroup_memory) {
-      refuse(0, "the group's LDS of " + std::to_string(lds_dwords_ * 4) +
-                    " bytes is more than the device's workgroup memory of " + std::to_string(o_.host.workgroup_memory));
-    }
-    workgroup_ = module_.variable(spv::StorageClassWorkgroup, module_.array(uint_type(), std::max(1u, lds_dwords_)));
-  }
-  return workgroup_;
-}
-
 void Emitter::emit_lds(uint32_t inst, const ir::Inst& i, const Access& a, uint32_t slot) {
   const auto args = f_.args(i);
   const Id lanes = f_.at(args[0]).op == Op::constant ? 0 : id(args[0], slot);
-  const Id array = workgroup_array();
-  const Id pointer_type = module_.pointer(spv::StorageClassWorkgroup, uint_type());
   const ir::Inst& base = f_.at(args[1]);
   const bool fixed = base.op == Op::constant;
   const uint32_t fixed_address = fixed ? base.imm + static_cast<uint32_t>(a.offset) : 0;
@@ -86,7 +73,6 @@ void Emitter::emit_lds(uint32_t inst, const ir::Inst& i, const Access& a, uint32
     if (fixed) return fixed_address / 4 + n < lds_dwords_ ? Id{0} : module_.constant(Type::b1, 0);
     return value(spv::OpULessThan, bool_type(), {at, u32(lds_dwords_)});
   };
-  auto pointer = [&](Id at) { return value(spv::OpAccessChain, pointer_type, {array, at}); };
   auto shift_of = [&] {  // bits to the narrow value within its dword
     if (fixed) return u32(fixed_address % 4 * 8);
     return binary(spv::OpShiftLeftLogical, binary(spv::OpBitwiseAnd, address, u32(a.bytes == 1 ? 3 : 2)), u32(3));
@@ -110,48 +96,58 @@ void Emitter::emit_lds(uint32_t inst, const ir::Inst& i, const Access& a, uint32
   };
 
   if (i.op == Op::load) {
-    finish_load(
-        inst, i, slot, conditional(lanes, uint_type(), a.components, [&]() -> Results {
-          prepare();
-          Results parts{};
-          auto dword = [&](uint32_t n) {
-            const Id at = index_of(n);
-            if (fixed) {
-              return fixed_address / 4 + n < lds_dwords_ ? value(spv::OpLoad, uint_type(), {pointer(at)}) : u32(0);
-            }
-            // Out of range: dword 0 is read and thrown away.
-            const Id inside = in_range(at, n);
-            const Id loaded = value(spv::OpLoad, uint_type(), {pointer(select(uint_type(), inside, at, u32(0)))});
-            return select(uint_type(), inside, loaded, u32(0));
-          };
-          parts[0] = dword(0);
-          if (straddles) {
-            const Id shift = any_shift();
-            Id low = parts[0];
-            for (uint32_t n = 0; n < a.components; ++n) {
-              const Id high = dword(n + 1);
-              const Id above = binary(spv::OpShiftLeftLogical, binary(spv::OpShiftLeftLogical, high, u32(1)),
-                                      binary(spv::OpISub, u32(31), shift));
-              parts[n] = binary(spv::OpBitwiseOr, binary(spv::OpShiftRightLogical, low, shift), above);
-              if (a.bytes < 4) parts[n] = binary(spv::OpBitwiseAnd, parts[n], u32(narrow));
-              low = high;
-            }
-            return parts;
-          }
-          for (uint32_t n = 1; n < a.components; ++n) parts[n] = dword(n);
-          if (a.bytes < 4) {
-            const Id shifted = binary(spv::OpShiftRightLogical, parts[0], shift_of());
-            parts[0] = binary(spv::OpBitwiseAnd, shifted, u32(narrow));
-          }
-          return parts;
-        }));
+    finish_load(inst, i, slot, conditional(lanes, uint_type(), a.components, [&]() -> Results {
+                  prepare();
+                  Results parts{};
+                  auto dword = [&](uint32_t n) {
+                    const Id at = index_of(n);
+                    if (fixed) {
+                      return fixed_address / 4 + n < lds_dwords_ ? lds_load(at) : u32(0);
+                    }
+                    // Out of range: dword 0 is read and thrown away.
+                    const Id inside = in_range(at, n);
+                    const Id loaded = lds_load(select(uint_type(), inside, at, u32(0)));
+                    return select(uint_type(), inside, loaded, u32(0));
+                  };
+                  parts[0] = dword(0);
+                  if (straddles) {
+                    const Id shift = any_shift();
+                    Id low = parts[0];
+                    for (uint32_t n = 0; n < a.components; ++n) {
+                      const Id high = dword(n + 1);
+                      const Id above = binary(spv::OpShiftLeftLogical, binary(spv::OpShiftLeftLogical, high, u32(1)),
+                                              binary(spv::OpISub, u32(31), shift));
+                      parts[n] = binary(spv::OpBitwiseOr, binary(spv::OpShiftRightLogical, low, shift), above);
+                      if (a.bytes < 4) parts[n] = binary(spv::OpBitwiseAnd, parts[n], u32(narrow));
+                      low = high;
+                    }
+                    return parts;
+                  }
+                  for (uint32_t n = 1; n < a.components; ++n) parts[n] = dword(n);
+                  if (a.bytes < 4) {
+                    const Id shifted = binary(spv::OpShiftRightLogical, parts[0], shift_of());
+                    parts[0] = binary(spv::OpBitwiseAnd, shifted, u32(narrow));
+                  }
+                  return parts;
+                }));
   } else if (i.op == Op::store) {
     // Bits of a dword whose others belong to other lanes: cleared, then set.
     auto merge_bits = [&](Id at, Id mask, Id bits) {
-      const Id p = pointer(at);
+      const Id p = lds_pointer(at, 4);
       value(spv::OpAtomicAnd, uint_type(),
             {p, u32(spv::ScopeWorkgroup), u32(0), value(spv::OpNot, uint_type(), {mask})});
       value(spv::OpAtomicOr, uint_type(), {p, u32(spv::ScopeWorkgroup), u32(0), bits});
+    };
+    // Memory takes bytes and halves as they are.
+    auto store_narrow = [&](Id at, Id data) {
+      module_.capability(a.bytes == 1 ? spv::CapabilityStorageBuffer8BitAccess
+                                      : spv::CapabilityStorageBuffer16BitAccess);
+      const Id element = module_.integer(a.bytes * 8u), wide = module_.type(Type::u64);
+      const Id odd = fixed ? u32(fixed_address & 3u) : binary(spv::OpBitwiseAnd, address, u32(3));
+      const Id place = value(spv::OpIAdd, wide, {lds_address(at), value(spv::OpUConvert, wide, {odd})});
+      const Id cut = value(spv::OpUConvert, element, {data});
+      code(spv::OpStore,
+           {device_pointer(place, element), cut, static_cast<uint32_t>(spv::MemoryAccessAlignedMask), a.bytes});
     };
     auto store_across = [&] {
       const Id shift = any_shift(), whole = u32(a.bytes == 4 ? ~0u : narrow);
@@ -190,7 +186,11 @@ void Emitter::emit_lds(uint32_t inst, const ir::Inst& i, const Access& a, uint32
         conditional(wanted, 0, 0, [&]() -> Results {
           const Id data = id(args[2 + n], slot);
           if (a.bytes == 4) {
-            code(spv::OpStore, {pointer(at), data});
+            lds_store(at, data);
+            return {};
+          }
+          if (lds_home_ == LdsHome::memory) {
+            store_narrow(at, data);
             return {};
           }
           const Id shift = shift_of();
@@ -202,19 +202,18 @@ void Emitter::emit_lds(uint32_t inst, const ir::Inst& i, const Access& a, uint32
       return {};
     });
   } else {
-    if (i.type == Type::u64) {
-      refuse(a.instruction, "64-bit LDS atomic");
-      finish_load(inst, i, slot, {module_.null(module_.type(i.type))});
-      return;
-    }
-    finish_load(
-        inst, i, slot, conditional(lanes, uint_type(), 1, [&]() -> Results {
-          prepare();
-          const Id at = index_of(0);
-          return conditional(in_range(at, 0), uint_type(), 1, [&]() -> Results {
-            return {atomic_on(a, pointer(at), i.type, id(args[2], slot), args.size() > 3 ? id(args[3], slot) : 0)};
-          });
-        }));
+    // An atomic's address is a multiple of its size: the lowest bits do not count.
+    const bool wide = i.type == Type::u64;
+    const Id type = module_.type(i.type);
+    finish_load(inst, i, slot, conditional(lanes, type, 1, [&]() -> Results {
+                  prepare();
+                  Id at = index_of(0);
+                  if (wide) at = fixed ? u32(fixed_address / 8 * 2) : binary(spv::OpBitwiseAnd, at, u32(~1u));
+                  return conditional(in_range(at, 0), type, 1, [&]() -> Results {
+                    return {atomic_on(a, lds_pointer(at, a.bytes), i.type, id(args[2], slot),
+                                      args.size() > 3 ? id(args[3], slot) : 0)};
+                  });
+                }));
   }
 }
 

@@ -50,6 +50,12 @@ Id Emitter::private_array(uint32_t slot) {
   return private_arrays_.empty() ? 0 : private_arrays_[slot];
 }
 
+// What the group's lanes have of it in device memory.
+uint64_t Emitter::group_private_bytes() {
+  if (!needs_.private_memory || private_array(0)) return 0;
+  return uint64_t{waves_} * o_.layout.wave * o_.scratch_dwords * 4;
+}
+
 // What lies beyond the array reads 0 and is dropped. Loads need no condition: an array may be read by lanes that are
 // off, whose result nobody looks at.
 void Emitter::emit_private(uint32_t inst, const ir::Inst& i, const Access& a, uint32_t slot, Id array) {
@@ -142,24 +148,16 @@ Id Emitter::linear_group() {
 // Private memory: per group, per wave, per dword, per lane; beyond scratch_dwords reads 0 and is dropped.
 void Emitter::emit_scratch(uint32_t inst, const ir::Inst& i, const Access& a, uint32_t slot) {
   const auto args = f_.args(i);
-  if (i.op == Op::atomic) {
-    refuse(a.instruction, "atomic on private memory");
-    finish_load(inst, i, slot, {module_.null(module_.type(i.type))});
-    return;
-  }
   if (const Id array = private_array(slot); array) return emit_private(inst, i, a, slot, array);
-  uses_scratch_ = true;
   const Id lanes = f_.at(args[0]).op == Op::constant ? 0 : id(args[0], slot);
   const Id wide = module_.type(Type::u64);
   Id& base = entry_[(11u << 16) + slot];
   if (!base) {
-    const Id group = linear_group(), wave = wave_in_group(), own = lane(slot), memory = push(kScratch);
+    const Id memory = group_memory(), wave = wave_in_group(), own = lane(slot);
     base = in_prelude([&] {
-      const Id waves = value(spv::OpIAdd, wide,
-                             {value(spv::OpIMul, wide, {value(spv::OpUConvert, wide, {group}), module_.u64(waves_)}),
-                              value(spv::OpUConvert, wide, {wave})});
       const Id bytes =
-          value(spv::OpIMul, wide, {waves, module_.u64(static_cast<uint64_t>(o_.scratch_dwords) * o_.layout.wave * 4)});
+          value(spv::OpIMul, wide,
+                {value(spv::OpUConvert, wide, {wave}), module_.u64(uint64_t{o_.scratch_dwords} * o_.layout.wave * 4)});
       const Id mine = value(spv::OpUConvert, wide, {binary(spv::OpShiftLeftLogical, own, u32(2))});
       return value(spv::OpIAdd, wide, {value(spv::OpIAdd, wide, {memory, bytes}), mine});
     });

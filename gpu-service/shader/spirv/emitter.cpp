@@ -108,8 +108,9 @@ void Emitter::emit_inst(uint32_t inst) {
 }
 
 std::expected<shader::Module, std::vector<ShaderRefusal>> Emitter::emit() {
-  const ProgramNeeds needs = needs_of(f_);
-  if (std::string reason = why_not(o_.layout, needs, group_shape(o_), host_lanes(o_.host)); !reason.empty()) {
+  needs_ = needs_of(f_);
+  lds_home_ = lds_home(o_.layout, needs_, group_shape(o_), host_lanes(o_.host));
+  if (std::string reason = why_not(o_.layout, needs_, group_shape(o_), host_lanes(o_.host)); !reason.empty()) {
     refuse(0, std::move(reason));
   }
   if (!refusals_.empty()) return std::unexpected(std::move(refusals_));
@@ -146,9 +147,10 @@ std::expected<shader::Module, std::vector<ShaderRefusal>> Emitter::emit() {
   out.spirv = module_.assemble(main, out.local_size, functions);
   out.buffers = bound_;
   out.uses_page_table = uses_page_table_;
-  out.uses_scratch = uses_scratch_;
-  out.workgroup_bytes = (workgroup_ ? lds_dwords_ * 4 : 0) + exchange_bytes(o_.layout, needs);
-  out.needs = needs;
+  out.group_memory = group_memory_bytes();
+  out.lds_in_memory = lds_in_memory();
+  out.workgroup_bytes = (workgroup_[0] || workgroup_[1] ? lds_dwords_ * 4 : 0) + exchange_bytes(o_.layout, needs_);
+  out.needs = needs_;
   return out;
 }
 

@@ -118,7 +118,8 @@ class Emitter {
   template <class Then, class Otherwise>
   Results either(Id condition, Id type, uint32_t count, Then then, Otherwise otherwise);
   void finish_load(uint32_t inst, const ir::Inst& i, uint32_t slot, const Results& results);
-  Id atomic_on(const ir::Access& a, Id pointer, ir::Type type, Id data, Id compare);
+  Id atomic_on(const ir::Access& a, Id pointer, ir::Type type, Id data, Id second);
+  Id updated(const ir::Access& a, ir::Type type, Id old, Id data, Id second);
   Id device_pointer(Id address, Id pointed);                      // physical storage buffer pointer of a device address
   Id load_device(Id address, ir::Type type, bool fresh = false);  // naturally aligned
   void store_device(Id address, ir::Type type, Id data);
@@ -156,7 +157,17 @@ class Emitter {
   void spread(ir::Value v);
 
   Id routine(Routine r);
-  Id workgroup_array();
+  Id workgroup_view(uint32_t bytes);
+  bool lds_in_memory() const;
+  Id lds_base();             // its device address
+  Id lds_address(Id dword);  // likewise of a dword
+  Id lds_pointer(Id dword, uint32_t bytes);
+  Id lds_load(Id dword);
+  void lds_store(Id dword, Id data);
+  // What a group has of device memory: private memory of its waves, then LDS.
+  Id group_memory();
+  uint64_t group_memory_bytes();
+  uint64_t group_private_bytes();
   // One access by all lanes of a whole wave: a loop over them instead of as many copies.
   void emit_lane_loop(uint32_t inst, const ir::Inst& i, const ir::Access& a);
   void emit_access(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
@@ -188,7 +199,10 @@ class Emitter {
   std::array<Id, static_cast<size_t>(Routine::count)> routine_{};
   std::vector<ShaderRefusal> refusals_;
 
-  Id push_variable_ = 0, workgroup_ = 0;
+  ProgramNeeds needs_;
+  LdsHome lds_home_ = LdsHome::workgroup;
+  std::array<Id, 2> workgroup_{};  // views in u32 and u64
+  Id push_variable_ = 0;
   Id exchange_mask_ = 0, exchange_values_ = 0;
   struct {
     Id boolean = 0, label = 0, words[2]{};
@@ -212,7 +226,7 @@ class Emitter {
   std::unique_ptr<ImageLibrary> image_library_;
   Id image_note_ = 0;
   bool fresh_loads_ = false;  // the program has coherent guest loads: none may be kept from an earlier one
-  bool uses_page_table_ = false, uses_scratch_ = false;
+  bool uses_page_table_ = false;
   std::vector<BoundBuffer> bound_;
   std::array<Id, 4> escape_notes_{};
   std::array<Id, 3> windows_{}, window_variables_{};

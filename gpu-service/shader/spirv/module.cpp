@@ -1,11 +1,20 @@
 #include "gpu-service/shader/spirv/module.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <string_view>
 
 namespace orrery::shader::spirv {
 namespace {
 
 uint32_t word(spv::Capability c) { return static_cast<uint32_t>(c); }
+
+// A literal string: zero-terminated, filled up to whole words.
+Words text(std::string_view name) {
+  Words words(name.size() / 4 + 1);
+  std::memcpy(words.data(), name.data(), name.size());
+  return words;
+}
 
 }  // namespace
 
@@ -19,6 +28,7 @@ void Module::capability(spv::Capability c) {
   declared_.push_back(word(c));
   put(capabilities_, spv::OpCapability, {word(c)});
   if (c == spv::CapabilityPhysicalStorageBufferAddresses) physical_addresses_ = true;
+  if (c == spv::CapabilityWorkgroupMemoryExplicitLayoutKHR) explicit_workgroup_ = true;
 }
 
 void Module::decorate(Id target, spv::Decoration d, std::initializer_list<uint32_t> operands) {
@@ -106,6 +116,13 @@ Id Module::array(Id element, uint32_t count) {
     id = new_id();
     put(types_, spv::OpTypeArray, {id, element, length});
   }
+  return id;
+}
+
+Id Module::laid_out_array(Id element, uint32_t count, uint32_t stride) {
+  const Id length = u32(count), id = new_id();
+  put(types_, spv::OpTypeArray, {id, element, length});
+  decorate(id, spv::DecorationArrayStride, {stride});
   return id;
 }
 
@@ -199,6 +216,7 @@ Words Module::assemble(Id main, std::array<uint32_t, 3> local_size, const Words&
   out.reserve(functions.size() + types_.size() + decorations_.size() + 128);
   out.insert(out.end(), {spv::MagicNumber, 0x00010500u, 0u, next_, 0u});
   out.insert(out.end(), capabilities_.begin(), capabilities_.end());
+  if (explicit_workgroup_) put(out, spv::OpExtension, {}, text("SPV_KHR_workgroup_memory_explicit_layout"));
   if (glsl_) {
     constexpr std::array<uint32_t, 4> kName = {0x4C534C47, 0x6474732E, 0x3035342E, 0};  // "GLSL.std.450"
     put(out, spv::OpExtInstImport, {glsl_}, kName);

@@ -53,10 +53,11 @@ class Module {
     return function_type(result, std::span(parameters.begin(), parameters.size()));
   }
   Id void_type();
-  Id array(Id element, uint32_t count);             // without a stride
-  Id structure(std::initializer_list<Id> members);  // a new one each time
-  Id pair_type();                                   // {u32, u32}, of extended multiplication
-  Id runtime_array(Id element);                     // a new one each time
+  Id array(Id element, uint32_t count);                            // without a stride
+  Id laid_out_array(Id element, uint32_t count, uint32_t stride);  // a new one each time
+  Id structure(std::initializer_list<Id> members);                 // a new one each time
+  Id pair_type();                                                  // {u32, u32}, of extended multiplication
+  Id runtime_array(Id element);                                    // a new one each time
 
   // Constants.
   Id constant(ir::Type t, uint64_t bits);
@@ -77,7 +78,7 @@ class Module {
 
  private:
   Id next_ = 1, glsl_ = 0, void_ = 0, pair_ = 0;
-  bool physical_addresses_ = false;
+  bool physical_addresses_ = false, explicit_workgroup_ = false;
   Words capabilities_, decorations_, types_, modes_, interface_, exact_;
   std::array<Id, 9> scalar_{};
   std::unordered_map<uint64_t, Id> derived_, constants_;

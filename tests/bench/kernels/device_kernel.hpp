@@ -58,11 +58,12 @@ class DeviceKernel {
   VkDescriptorSet set_ = VK_NULL_HANDLE;
 };
 
-// The guest's kernel through the translator in `layout`, its buffers bound as the service binds them. An error is a
-// refusal, by name.
+// The guest's kernel through the translator in `layout`, its buffers bound as the service binds them, on the device as
+// if it had so many bytes of workgroup memory. An error is a refusal, by name.
 Result<std::unique_ptr<DeviceKernel>> translate_kernel(const vulkan::Device& device, const DeviceBlock& block,
                                                        const GuestRegion& region, const dispatch::DispatchState& state,
-                                                       const shader::LaneLayout& layout);
+                                                       const shader::LaneLayout& layout,
+                                                       std::optional<uint32_t> workgroup_memory = {});
 
 // The kernel of glsl/NAME.comp: every buffer of the case is a binding, in order; the values are push constants.
 Result<std::unique_ptr<DeviceKernel>> glsl_kernel(const vulkan::Device& device, const DeviceBlock& block,

@@ -34,7 +34,7 @@ Result<Bound> bind(const vulkan::Device& device, const DeviceBlock& block, const
       [&](GuestAddress at, std::span<std::byte> out) { return copy_guest(region, at.value, out); });
   if (!words) return fail(ExitCode::internal, "{}", words.error());
   const auto descriptor = dispatch::decode_descriptor(*words);
-  const auto extent = dispatch::bindable_extent(descriptor);
+  const auto extent = dispatch::bindable_extent(descriptor, buffer.scalar);
   if (!extent.bytes) return fail(ExitCode::internal, "{}", extent.reason);
   const uint64_t at = descriptor.base.value - GuestRegion::kAddress;
   if (at > region.bytes().size() || region.bytes().size() - at < *extent.bytes) {
@@ -70,17 +70,16 @@ Result<shader::Module> translate(const GuestRegion& region, const dispatch::Disp
 
 Result<std::unique_ptr<DeviceKernel>> translate_kernel(const vulkan::Device& device, const DeviceBlock& block,
                                                        const GuestRegion& region, const dispatch::DispatchState& state,
-                                                       const shader::LaneLayout& layout) {
+                                                       const shader::LaneLayout& layout,
+                                                       std::optional<uint32_t> workgroup_memory) {
   using vulkan::Buffer, vulkan::BufferPlace;
   const auto& facts = device.facts();
   const auto geometry = dispatch::launch_geometry(state);
   if (!geometry) return fail(ExitCode::internal, "refused: {}", geometry.error());
-  if (geometry->workgroup_bytes > facts.workgroup_memory) {
-    return fail(ExitCode::internal, "refused: {} bytes of LDS", geometry->workgroup_bytes);
-  }
   shader::TranslateOptions options;
   options.layout = layout;
   options.host = dispatch::host_features(facts);
+  if (workgroup_memory) options.host.workgroup_memory = std::min(*workgroup_memory, facts.workgroup_memory);
   options.group_size = geometry->group_size;
   options.rsrc1 = state.rsrc1;
   options.rsrc2 = state.rsrc2;
@@ -132,13 +131,13 @@ Result<std::unique_ptr<DeviceKernel>> translate_kernel(const vulkan::Device& dev
   push.code_high = static_cast<uint32_t>(state.program.value >> 32);
   push.threads = geometry->threads;
 
-  const uint64_t group_scratch = static_cast<uint64_t>(geometry->scratch_wave_bytes) * geometry->waves_per_group();
-  const uint64_t fits = group_scratch != 0 ? kMostScratch / group_scratch : 1u << 30;
+  const uint64_t group_memory = module->group_memory;
+  const uint64_t fits = group_memory != 0 ? kMostScratch / group_memory : 1u << 30;
   const auto most = dispatch::part_of_groups(*geometry, facts.max_groups, fits);
   uint64_t groups = 1;
   for (size_t i = 0; i < 3; ++i) groups *= std::min(most[i], geometry->count[i]);
-  if (module->uses_scratch) {
-    const auto scratch = own(groups * group_scratch, BufferPlace::device, "scratch");
+  if (group_memory != 0) {
+    const auto scratch = own(groups * group_memory, BufferPlace::device, "scratch");
     if (!scratch) return std::unexpected(scratch.error());
     push.scratch = (*scratch)->address().value;
   }
@@ -147,7 +146,7 @@ Result<std::unique_ptr<DeviceKernel>> translate_kernel(const vulkan::Device& dev
   out->push.resize(sizeof(push));
   std::memcpy(out->push.data(), &push, sizeof(push));
   out->first_group_at = offsetof(shader::PushConstants, first_group);
-  out->parts_in_turn = out->scratch = module->uses_scratch;
+  out->parts_in_turn = out->scratch = group_memory != 0;
   out->instructions = module->guest_instructions;
   out->bound_buffers = bound.size();
   out->page_table = module->uses_page_table;

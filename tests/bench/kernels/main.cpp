@@ -29,6 +29,8 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--wave", wave)->check(CLI::IsMember({"32", "64", "both"}))->capture_default_str();
   app.add_flag("--whole-wave", options.whole_wave, "also in the layout that runs a whole wave in one invocation");
+  app.add_option("--workgroup-memory", options.workgroup_memory,
+                 "take the device to have so many bytes; LDS beyond them lies in device memory");
   app.add_option("--samples", options.samples, "timed samples of each")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

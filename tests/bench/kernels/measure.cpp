@@ -127,7 +127,7 @@ Result<void> Bench::contenders(const dispatch::DispatchState& state, const std::
   out.twins.reserve(8);
   for (const auto& layout : asked) {
     const std::string label = layout.whole_wave() ? "whole" : fmt::format("k={}", layout.k);
-    auto made = translate_kernel(device_, *block_, *region_, state, layout);
+    auto made = translate_kernel(device_, *block_, *region_, state, layout, options_.workgroup_memory);
     if (!made) {
       out.ours.push_back({label, made.error().describe()});
       continue;

@@ -15,7 +15,8 @@ struct MeasureOptions {
   std::string corpus, twins;  // folders
   CaseSize size = CaseSize::huge;
   MemoryPlace place = MemoryPlace::device;
-  bool whole_wave = false;  // the whole wave in one invocation too, for comparison
+  bool whole_wave = false;                   // the whole wave in one invocation too, for comparison
+  std::optional<uint32_t> workgroup_memory;  // bytes that the device is taken to have
   uint32_t samples = 25;
   double least_ms = 1.2;  // a sample repeats the dispatch until it is this long
   uint64_t most_bytes = 3ull << 30;

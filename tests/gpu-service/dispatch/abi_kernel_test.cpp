@@ -215,8 +215,8 @@ TEST_P(Executing, bad_dispatches_are_refused_by_name_and_the_rest_goes_on) {
   state.group_size = {2048, 1, 1};
   EXPECT_NE(refusal_of(state).find("2048 x 1 x 1"), std::string::npos);
   state.group_size = {32, 1, 1};
-  state.rsrc2 = 128u << 15;
-  EXPECT_NE(refusal_of(state).find("65536 bytes of LDS"), std::string::npos);
+  state.rsrc2 = 129u << 15;
+  EXPECT_NE(refusal_of(state).find("66048 bytes of LDS"), std::string::npos);
   state.rsrc2 = 1;
   EXPECT_NE(refusal_of(state).find("TMPRING_SIZE"), std::string::npos);
   state.rsrc2 = 0;

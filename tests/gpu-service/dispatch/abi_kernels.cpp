@@ -76,7 +76,8 @@ std::expected<shader::Module, std::vector<shader::ShaderRefusal>> translate(cons
     case kPrivateSum: {
       const std::span<const uint32_t> words = narrow ? std::span<const uint32_t>(kPrivateSum8) : kPrivateSum32;
       module.spirv.assign(words.begin(), words.end());
-      module.uses_page_table = module.writes_anywhere = module.uses_scratch = true;
+      module.uses_page_table = module.writes_anywhere = true;
+      module.group_memory = uint64_t{options.scratch_dwords} * 32 * 4;
       return module;
     }
     case kSpin: {

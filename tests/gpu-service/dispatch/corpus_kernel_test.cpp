@@ -21,11 +21,15 @@ class Corpus : public vulkan::DeviceTest, public testing::WithParamInterface<std
  protected:
   void SetUp() override {
     DeviceTest::SetUp();
-    if (device == nullptr) return;
-    auto made = DispatchExecutor::create(*device, *guest.memory,
-                                         {.import_arena = std::get<1>(GetParam()), .layout = std::get<2>(GetParam())});
+    if (device != nullptr) make_executor({});
+  }
+  void make_executor(ExecutorOptions options) {
+    options.import_arena = std::get<1>(GetParam());
+    options.layout = std::get<2>(GetParam());
+    auto made = DispatchExecutor::create(*device, *guest.memory, options);
     ASSERT_TRUE(made) << made.error().describe();
     executor = std::move(*made);
+    runs_ = 0;
   }
   void TearDown() override {
     executor.reset();
@@ -153,6 +157,31 @@ TEST_P(Corpus, a_reduction_through_workgroup_memory_is_exact) {
   run("reduction", {.groups = {8, 1, 1}}, {&from, &to, 5000u, 8u});
   if (IsSkipped()) return;
   EXPECT_EQ(numbers_of<uint32_t>(to)[0], std::accumulate(in.begin(), in.end(), 7u));
+}
+
+TEST_P(Corpus, more_lds_than_the_device_has_lies_in_its_memory_also_for_launches_in_parts) {
+  constexpr uint32_t n = 60000, block = 12800, groups = 5;
+  const Words in = random_words(n, 9);
+  Words wanted(n), wanted_bins(1024, 0);
+  for (uint32_t g = 0; g < groups; ++g) {
+    Words words(block, 0), counts(1024, 0);
+    for (uint32_t i = 0; i < block && g * block + i < n; ++i) words[i] = in[g * block + i];
+    for (const uint32_t word : words) ++counts[word >> 22];
+    for (uint32_t i = 0; i < 1024; ++i) wanted_bins[i] += counts[i];
+    for (uint32_t i = 0; i < block && g * block + i < n; ++i) {
+      const uint32_t other = words[(i * 7919 + 13) % block];
+      wanted[g * block + i] = other ^ counts[other >> 22];
+    }
+  }
+  for (const uint64_t most : {uint64_t{256} << 20, uint64_t{120'000}}) {  // all groups at once; two of them
+    executor.reset();
+    make_executor({.most_group_memory = most});
+    auto from = bytes_of_numbers(in), to = bytes_of_numbers(Words(n, 0)), bins = bytes_of_numbers(Words(1024, 0));
+    run("large_local", {.groups = {groups, 1, 1}}, {&from, &to, &bins, n});
+    if (IsSkipped()) return;
+    EXPECT_EQ(numbers_of<uint32_t>(to), wanted) << most;
+    EXPECT_EQ(numbers_of<uint32_t>(bins), wanted_bins) << most;
+  }
 }
 
 TEST_P(Corpus, a_histogram_with_atomics_counts_every_byte) {

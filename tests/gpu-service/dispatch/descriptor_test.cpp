@@ -44,6 +44,9 @@ TEST(BufferDescriptor, the_extent_follows_the_bounds_check) {
   EXPECT_FALSE(extent(16, 100, 2));
   EXPECT_FALSE(extent(16, 100, 0, 1u << 31));
   EXPECT_FALSE(bindable_extent(decode_descriptor({0, 0, 1, 1u << 30})).bytes);
+  EXPECT_EQ(bindable_extent(decode_descriptor({0, 8u << 16, 5, 3u << 28})).bytes, 5u);
+  EXPECT_FALSE(bindable_extent(decode_descriptor({0, 8u << 16, 5, 3u << 28}), true).bytes);
+  EXPECT_EQ(bindable_extent(decode_descriptor({0, 8u << 16, 5, 0}), true).bytes, 40u);
 }
 
 // Memory of a few known places.

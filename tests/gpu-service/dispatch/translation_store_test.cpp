@@ -34,12 +34,13 @@ shader::Module full_module(const shader::TranslateOptions& options) {
   m.local_size = {128, 1, 1};
   m.buffers = {{shader::DescriptorSource::user(4), true, false},
                {shader::DescriptorSource::chain(2, {16, 32}), true, true}};
-  m.uses_page_table = m.uses_scratch = m.dispatcher_loop = true;
+  m.uses_page_table = m.lds_in_memory = m.dispatcher_loop = true;
+  m.group_memory = 1ull << 33;
   m.writes_anywhere = true;
   m.write_instruction = 20;
   m.write_reason = shader::TraceEnd::wave;
   m.workgroup_bytes = 512;
-  m.needs = {.votes = true, .lds = true, .private_memory = true};
+  m.needs = {.votes = true, .lds = true, .private_memory = true, .wide_lds_atomics = true};
   m.guest_instructions = 99;
   return m;
 }
@@ -110,6 +111,9 @@ TEST_F(Translations, another_program_option_layout_or_build_is_another_file) {
   other([](auto& o) { o.host.lockstep_subgroups = true; });
   other([](auto& o) { o.host.loop_limit = 1; });
   other([](auto& o) { o.host.workgroup_memory = 1; });
+  other([](auto& o) { o.host.workgroup_views = true; });
+  other([](auto& o) { o.host.shared_int64_atomics = false; });
+  other([](auto& o) { o.host.buffer_int64_atomics = false; });
 }
 
 TEST_F(Translations, a_file_cut_off_anywhere_is_ignored) {

@@ -40,7 +40,7 @@ inline std::optional<FuzzInput> parse_input(std::span<const uint8_t> bytes) {
   o.host.loop_limit = bytes[1] & 16 ? 65535 : 0;
   o.host.float16 = !(bytes[1] & 32);
   o.host.float64 = !(bytes[1] & 64);
-  o.host.int64_atomics = !(bytes[1] & 128);
+  o.host.buffer_int64_atomics = o.host.shared_int64_atomics = !(bytes[1] & 128);
   o.scratch_dwords = bytes[2] & 63;
   const uint32_t user = std::min(bytes[3] & 31u, 16u);
   o.rsrc2 = (bytes[2] >> 6 & 1) | user << 1 | (bytes[3] >> 5 & 7u) << 7 | (bytes[4] & 7u) << 10 |

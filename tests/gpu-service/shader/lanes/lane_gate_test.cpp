@@ -65,6 +65,36 @@ TEST(LaneGate, a_program_that_needs_nothing_of_its_wave_needs_no_exchange_either
   EXPECT_NE(why_not(separate_layout(64), kMasks, {.size = {64, 1, 1}}, unknown()), "");
 }
 
+TEST(LaneGate, lds_beyond_the_devices_workgroup_memory_lies_in_device_memory) {
+  const LaneLayout layout = subgroup_layout(32, 32);
+  const GroupShape fits{.size = {64, 1, 1}, .lds_bytes = 32768}, large{.size = {64, 1, 1}, .lds_bytes = 33280};
+  EXPECT_EQ(lds_home(layout, kLds, fits, host(32, 32)), LdsHome::workgroup);
+  EXPECT_EQ(lds_home(layout, kLds, large, host(32, 32)), LdsHome::memory);
+  EXPECT_EQ(why_not(layout, kLds, large, host(32, 32)), "");
+  // The exchange has its own share.
+  EXPECT_EQ(lds_home(workgroup_layout(32), kLds, {.size = {32, 1, 1}, .lds_bytes = 32768}, unknown()), LdsHome::memory);
+  EXPECT_EQ(why_not(workgroup_layout(32), kLds, {.size = {32, 1, 1}, .lds_bytes = 32768}, unknown()), "");
+}
+
+TEST(LaneGate, lds_with_64_bit_atomics_lies_where_the_device_has_them) {
+  ProgramNeeds wide = kLds;
+  wide.wide_lds_atomics = true;
+  const LaneLayout layout = subgroup_layout(32, 32);
+  const GroupShape group{.size = {32, 1, 1}, .lds_bytes = 1024};
+  HostLanes h = host(32, 32);
+  EXPECT_EQ(lds_home(layout, wide, group, h), LdsHome::memory);
+  h.workgroup_views = true;
+  EXPECT_EQ(lds_home(layout, wide, group, h), LdsHome::views);
+  EXPECT_EQ(lds_home(layout, kLds, group, h), LdsHome::workgroup);
+  EXPECT_EQ(lds_home(workgroup_layout(32), wide, group, h), LdsHome::memory) << "views would lie over the exchange";
+  h.shared_int64_atomics = false;
+  EXPECT_EQ(lds_home(layout, wide, group, h), LdsHome::memory);
+  EXPECT_EQ(why_not(layout, wide, group, h), "");
+  h.buffer_int64_atomics = false;
+  EXPECT_EQ(why_not(layout, wide, group, h),
+            "64-bit LDS atomics, which the device has neither in workgroup memory nor in buffers");
+}
+
 TEST(LaneGate, full_subgroups_that_can_not_be_required_are_an_unknown_width) {
   HostLanes h = host(32, 32);
   h.full_subgroups = false;
@@ -86,12 +116,15 @@ TEST(LaneGate, subgroups_wider_than_the_wave_are_of_no_use) {
   EXPECT_EQ(choice.reason.find("a wave of 32 on subgroups of at least 64"), 0u) << choice.reason;
 }
 
-TEST(LaneGate, the_exchange_must_fit_beside_the_groups_lds) {
+TEST(LaneGate, lds_makes_room_for_the_exchange) {
   const GroupShape full{.size = {32, 1, 1}, .lds_bytes = 32768};
   const auto choice = choose_lanes(32, kLds, full, unknown());
   ASSERT_TRUE(choice);
-  EXPECT_EQ(choice->layout, whole_wave_layout(32));
-  EXPECT_NE(choice->reason.find("32768 bytes of LDS and 264 of the exchange"), std::string::npos) << choice->reason;
+  EXPECT_EQ(choice->layout, workgroup_layout(32));
+  EXPECT_EQ(lds_home(choice->layout, kLds, full, unknown()), LdsHome::memory);
+  HostLanes none = unknown();
+  none.workgroup_memory = 256;
+  EXPECT_EQ(choose_lanes(32, kLds, full, none)->layout, whole_wave_layout(32));
 }
 
 TEST(LaneGate, a_group_that_no_workgroup_holds_is_refused_with_the_reasons) {

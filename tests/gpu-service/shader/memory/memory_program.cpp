@@ -109,14 +109,24 @@ std::vector<uint32_t> interpreted_or_throw(const MemoryProgram& p, const Prepare
   return std::move(out.memory);
 }
 
-TranslateOptions options_for(const MemoryProgram& p, const Prepared& state, LaneLayout layout, bool bind) {
+struct Way {
+  LaneLayout layout;
+  bool bind = false, lds_in_memory = false;
+  std::string text() const {
+    return fmt::format("{}{}{}", layout.text(), bind ? ", bound" : "", lds_in_memory ? ", LDS in memory" : "");
+  }
+};
+
+TranslateOptions options_for(const MemoryProgram& p, const Prepared& state, const Way& way) {
   TranslateOptions options;
-  options.layout = layout;
+  options.layout = way.layout;
   options.host = dispatch::host_features(test_device().facts());
+  // The exchange still has room.
+  if (way.lds_in_memory) options.host.workgroup_memory = std::min(p.lds_bytes - 1, 1024u);
   options.group_size = {state.threads, 1, 1};
   options.rsrc1 = state.rsrc1;
   options.rsrc2 = state.rsrc2;
-  options.bind_buffers = bind;
+  options.bind_buffers = way.bind;
   options.scratch_dwords = p.scratch_dwords;
   return options;
 }
@@ -184,11 +194,12 @@ struct DeviceRun {
 };
 
 // Nothing: the layout or the descriptors do not allow this run.
-std::optional<DeviceRun> run_on_device(const MemoryProgram& p, const Prepared& state, LaneLayout layout, bool bind) {
+std::optional<DeviceRun> run_on_device(const MemoryProgram& p, const Prepared& state, const Way& way) {
   const auto& device = test_device();
-  auto module = translate(state.program, options_for(p, state, layout, bind));
+  auto module = translate(state.program, options_for(p, state, way));
   if (!module) throw std::runtime_error("translator: " + text_of(module.error()));
-  if (bind && module->buffers.empty()) return std::nullopt;
+  if (way.bind && module->buffers.empty()) return std::nullopt;
+  if (way.lds_in_memory && !module->lds_in_memory) throw std::runtime_error("LDS is not in memory");
   if (std::string said = test::validate_only(module->spirv); !said.empty())
     throw std::runtime_error("spirv-val: " + said);
   DeviceMemory memory(state.memory);
@@ -201,7 +212,7 @@ std::optional<DeviceRun> run_on_device(const MemoryProgram& p, const Prepared& s
     std::array<uint32_t, 4> words;
     std::ranges::transform(*values, words.begin(), [](uint64_t v) { return static_cast<uint32_t>(v); });
     const auto descriptor = dispatch::decode_descriptor(words);
-    const auto extent = dispatch::bindable_extent(descriptor);
+    const auto extent = dispatch::bindable_extent(descriptor, buffer.scalar);
     if (!extent.bytes) return std::nullopt;
     const uint64_t offset = descriptor.base.value - kMemory, size = state.memory.size() * 4;
     if (offset >= size || *extent.bytes > size - offset) return std::nullopt;
@@ -214,28 +225,33 @@ std::optional<DeviceRun> run_on_device(const MemoryProgram& p, const Prepared& s
   PushConstants push = memory.push();
   push.user_data = state.user;
   vulkan::Buffer scratch;
-  if (module->uses_scratch) {
-    const uint64_t waves = (state.threads + layout.wave - 1) / layout.wave;
-    scratch = DeviceMemory::make(uint64_t{p.groups} * waves * layout.wave * p.scratch_dwords * 4);
+  if (module->group_memory != 0) {
+    scratch = DeviceMemory::make(p.groups * module->group_memory);
     push.scratch = scratch.address().value;
   }
-  const uint32_t subgroup = layout.k == layout.wave ? 0 : layout.subgroup;
-  auto pipeline = vulkan::ComputePipeline::create(
-      device, {module->spirv, static_cast<uint32_t>(module->buffers.size()), subgroup, "memory test"});
+  auto pipeline = vulkan::ComputePipeline::create(device, {module->spirv, static_cast<uint32_t>(module->buffers.size()),
+                                                           way.layout.required_subgroup(), "memory test"});
   if (!pipeline) throw std::runtime_error(pipeline.error().describe());
   const auto done = vulkan::run_single(device, *pipeline, ranges, std::as_bytes(std::span(&push, 1)), {p.groups, 1, 1});
   if (!done) throw std::runtime_error(done.error().describe());
   return DeviceRun{memory.contents(state.memory.size()), memory.report()};
 }
 
+bool is_in_memory(const MemoryProgram& p, const Prepared& state, const Way& way) {
+  const auto module = translate(state.program, options_for(p, state, way));
+  if (!module) throw std::runtime_error("translator: " + text_of(module.error()));
+  return module->lds_in_memory;
+}
+
 std::vector<LaneLayout> layouts(const MemoryProgram& p, uint32_t wave) {
   const auto& facts = test_device().facts();
   std::vector<LaneLayout> out;
   for (uint32_t s = facts.min_subgroup_size; s <= facts.max_subgroup_size && s <= wave; s *= 2) {
-    out.push_back({wave, s, wave / s});
+    out.push_back(subgroup_layout(wave, s));
   }
   if (p.only_narrow) out.resize(1);
-  if (p.whole_wave && p.threads <= wave) out.push_back({wave, 1, wave});
+  if (p.whole_wave && p.threads <= wave) out.push_back(whole_wave_layout(wave));
+  if (p.exchange && p.threads <= wave) out.push_back(workgroup_layout(wave));
   return out;
 }
 
@@ -250,7 +266,7 @@ std::string interpreter_refusal(const MemoryProgram& program) {
 }
 
 uint32_t image_refusal_note(const MemoryProgram& program) {
-  const auto run = run_on_device(program, prepare(program, 32), layouts(program, 32).front(), false);
+  const auto run = run_on_device(program, prepare(program, 32), {layouts(program, 32).front(), false});
   if (!run) throw std::runtime_error("nothing was run");
   return run->report.image_refusal;
 }
@@ -258,8 +274,14 @@ uint32_t image_refusal_note(const MemoryProgram& program) {
 std::string refusals(const MemoryProgram& program) {
   const Prepared state = prepare(program, 32);
   const uint32_t subgroup = std::min(32u, test_device().facts().max_subgroup_size);
-  const auto module = translate(state.program, options_for(program, state, {32, subgroup, 32 / subgroup}, true));
+  const auto module = translate(state.program, options_for(program, state, {subgroup_layout(32, subgroup), true}));
   return module ? std::string() : text_of(module.error());
+}
+
+bool lds_in_memory(const MemoryProgram& program) {
+  const Prepared state = prepare(program, 32);
+  const uint32_t subgroup = std::min(32u, test_device().facts().max_subgroup_size);
+  return is_in_memory(program, state, {subgroup_layout(32, subgroup), true});
 }
 
 std::string difference(const MemoryProgram& program) {
@@ -272,18 +294,23 @@ std::string difference(const MemoryProgram& program) {
       for (const LaneLayout layout : layouts(program, wave)) {
         for (const bool bind : {false, true}) {
           if (!bind && !program.addressed) continue;
-          const auto got = run_on_device(program, state, layout, bind);
-          if (!got) continue;
-          ++runs;
-          if (const EscapeReport& report = got->report; report.image_refusal != 0 || report.loops_cut != 0) {
-            return fmt::format("wave{} k={}: refused an image ({:#x}) or cut a loop ({})", wave, layout.k,
-                               report.image_refusal, report.loops_cut);
-          }
-          const size_t count = program.compared != 0 ? program.compared : wanted.size();
-          for (size_t n = 0; n < count; ++n) {
-            if (wanted[n] == got->memory[n]) continue;
-            return fmt::format("wave{} k={}{}: dword {}: wanted {:08x}, got {:08x}", wave, layout.k,
-                               bind ? " bound" : "", n, wanted[n], got->memory[n]);
+          for (const bool lds_in_memory : {false, true}) {
+            if (lds_in_memory && !program.lds_homes) continue;
+            if (lds_in_memory && is_in_memory(program, state, {layout, bind})) continue;  // the same
+            const Way way{layout, bind, lds_in_memory};
+            const auto got = run_on_device(program, state, way);
+            if (!got) continue;
+            ++runs;
+            if (const EscapeReport& report = got->report; report.image_refusal != 0 || report.loops_cut != 0) {
+              return fmt::format("wave{} {}: refused an image ({:#x}) or cut a loop ({})", wave, way.text(),
+                                 report.image_refusal, report.loops_cut);
+            }
+            const size_t count = program.compared != 0 ? program.compared : wanted.size();
+            for (size_t n = 0; n < count; ++n) {
+              if (wanted[n] == got->memory[n]) continue;
+              return fmt::format("wave{} {}: dword {}: wanted {:08x}, got {:08x}", wave, way.text(), n, wanted[n],
+                                 got->memory[n]);
+            }
           }
         }
       }

@@ -23,14 +23,18 @@ struct MemoryProgram {
   std::vector<uint32_t> memory;        // filled up to whole pages with zeros
   bool both_widths = true;             // wave32 and wave64; false: wave32
   bool whole_wave = true;              // also with the wave in one invocation
+  bool exchange = false;               // also with lanes that exchange through workgroup memory; slow to compile
   bool addressed = true;               // also with nothing bound
   uint32_t compared = 0;               // dwords compared; 0: all
   bool only_narrow = false;            // one lane layout for each width
+  bool lds_homes = false;              // also as on a device without workgroup memory: LDS in device memory
 };
 
 // Registers at start: s0..s15 user data, s16 group number, v0 thread in group.
 // The first difference, or what went wrong; empty when there is none.
 std::string difference(const MemoryProgram& program);
+// Whether LDS of this program lies in device memory on the device as it is, by subgroup layout of wave32.
+bool lds_in_memory(const MemoryProgram& program);
 // Memory as the interpreter leaves it in wave32, for tests that know what is right. Throws where it refuses.
 std::vector<uint32_t> interpreted(const MemoryProgram& program, uint32_t wave = 32);
 // EscapeReport::image_refusal of a run of wave32; throws where the program can't be run.

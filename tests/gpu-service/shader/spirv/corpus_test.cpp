@@ -186,8 +186,8 @@ TEST(Corpus, private_memory_of_compiled_kernels_is_never_guest_memory) {
     o.scratch_dwords = 4096;
     const auto large = translate(kernel.program, o);
     ASSERT_TRUE(small && large) << kernel.facts.name;
-    EXPECT_FALSE(small->uses_scratch) << kernel.facts.name;
-    EXPECT_TRUE(large->uses_scratch) << kernel.facts.name;
+    EXPECT_EQ(small->group_memory, 0u) << kernel.facts.name;
+    EXPECT_NE(large->group_memory, 0u) << kernel.facts.name;
     ++checked;
   }
   EXPECT_EQ(checked, 4u);

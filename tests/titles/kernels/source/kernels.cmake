@@ -32,6 +32,8 @@ _kernel(transc)
 _kernel(spill)
 _kernel(atomics)
 _kernel(generic_address STANDARD CL2.0)
+# More LDS than most devices have workgroup memory.
+_kernel(large_local)
 # Lanes of a wave: masks read whole, other lanes' values, lockstep.
 _kernel(masked_fill)
 _kernel(masked_copy)
