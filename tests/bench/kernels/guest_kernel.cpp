@@ -29,9 +29,9 @@ struct Bound {
 
 Result<Bound> bind(const vulkan::Device& device, const DeviceBlock& block, const GuestRegion& region,
                    const dispatch::DispatchState& state, const shader::BoundBuffer& buffer) {
-  const auto words = dispatch::read_descriptor(
-      buffer.source, state.user_data,
-      [&](GuestAddress at, std::span<std::byte> out) { return copy_guest(region, at.value, out); });
+  const auto words = dispatch::read_descriptor(buffer.source, state, [&](GuestAddress at, std::span<std::byte> out) {
+    return copy_guest(region, at.value, out);
+  });
   if (!words) return fail(ExitCode::internal, "{}", words.error());
   const auto descriptor = dispatch::decode_descriptor(*words);
   const auto extent = dispatch::bindable_extent(descriptor, buffer.scalar);

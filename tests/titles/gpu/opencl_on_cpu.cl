@@ -84,6 +84,14 @@ ATOMICS(int, global)
 ATOMICS(uint, local)
 ATOMICS(int, local)
 ATOMIC(atom_add, ulong, global, old + value)
+ATOMIC(atom_add, ulong, local, old + value)
+ATOMIC(atom_xor, ulong, local, old ^ value)
+ATOMIC(atom_min, ulong, local, old < value ? old : value)
+ulong OVERLOADED atom_cmpxchg(volatile local ulong* p, ulong expected, ulong value) {
+  ulong old = *p;
+  if (old == expected) *p = value;
+  return old;
+}
 
 uint OVERLOADED rotate(uint x, uint n) { return x << (n & 31) | x >> (-n & 31); }
 uint OVERLOADED popcount(uint x) { return (uint)__builtin_popcount(x); }

@@ -214,6 +214,13 @@ TEST(LdsAtomics, lanes_of_a_wave_exchange_through_both_widths_in_step) {
   EXPECT_EQ(difference(p), "");
 }
 
+TEST(LdsAtomics, views_of_both_widths_are_valid_where_a_device_has_them) {
+  EXPECT_EQ(invalid_as_views(contended("ds_add_u64 v2, v[8:9]\nds_add_u32 v2, v10\nds_write_b8 v2, v10\n"
+                                       "ds_min_rtn_f64 v[12:13], v2, v[8:9]\nds_read_b128 v[12:15], v2\n",
+                                       1)),
+            "");
+}
+
 TEST(LdsAtomics, gds_is_refused_by_name) {
   MemoryProgram p;
   p.text = "v_mov_b32 v1, 0\nds_add_u32 v1, v0 gds\nds_append v2 gds\nds_gws_barrier v1 gds\n";

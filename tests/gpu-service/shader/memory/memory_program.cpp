@@ -278,6 +278,24 @@ std::string refusals(const MemoryProgram& program) {
   return module ? std::string() : text_of(module.error());
 }
 
+std::string invalid_as_views(const MemoryProgram& program) {
+  for (const uint32_t wave : {32u, 64u}) {
+    const Prepared state = prepare(program, wave);
+    for (const LaneLayout layout : {subgroup_layout(wave, 8), subgroup_layout(wave, 32), whole_wave_layout(wave)}) {
+      TranslateOptions options = options_for(program, state, {layout, true});
+      options.host.min_subgroup = 8;
+      options.host.max_subgroup = 32;
+      options.host.lockstep_subgroups = false;
+      options.host.shared_int64_atomics = options.host.workgroup_views = true;
+      const auto module = translate(state.program, options);
+      if (!module) return text_of(module.error());
+      if (module->lds_in_memory || module->workgroup_bytes == 0) return "LDS is in memory";
+      if (std::string said = test::validate_only(module->spirv); !said.empty()) return layout.text() + ": " + said;
+    }
+  }
+  return {};
+}
+
 bool lds_in_memory(const MemoryProgram& program) {
   const Prepared state = prepare(program, 32);
   const uint32_t subgroup = std::min(32u, test_device().facts().max_subgroup_size);

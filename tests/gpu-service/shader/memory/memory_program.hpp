@@ -35,6 +35,9 @@ struct MemoryProgram {
 std::string difference(const MemoryProgram& program);
 // Whether LDS of this program lies in device memory on the device as it is, by subgroup layout of wave32.
 bool lds_in_memory(const MemoryProgram& program);
+// LDS of this program as views of two widths, as a device that offers them has it: what is wrong with the modules of all
+// subgroup layouts; empty when they are valid.
+std::string invalid_as_views(const MemoryProgram& program);
 // Memory as the interpreter leaves it in wave32, for tests that know what is right. Throws where it refuses.
 std::vector<uint32_t> interpreted(const MemoryProgram& program, uint32_t wave = 32);
 // EscapeReport::image_refusal of a run of wave32; throws where the program can't be run.

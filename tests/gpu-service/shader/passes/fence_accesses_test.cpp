@@ -48,6 +48,22 @@ TEST(FenceAccesses, what_a_lane_stored_before_a_wait_another_may_load_behind_it)
             1u);
 }
 
+// The scalar unit's stores are waited for as LDS is (lgkmcnt).
+TEST(FenceAccesses, what_the_scalar_unit_stored_is_seen_behind_its_own_wait) {
+  const auto program = [](bool scalar) {
+    return straight([scalar](Builder& b) {
+      const Value data[] = {b.sgpr(2)};
+      b.store({.scalar = scalar}, b.compare(Op::ieq, b.lane_id(), b.u32(0)), b.sgpr(0, Type::u64), data);
+      b.effect(Op::wave_wait, 2);
+      load(b, Space::guest);
+      b.effect(Op::wave_wait, 1);
+      store(b, Space::guest);
+    });
+  };
+  EXPECT_EQ(fences(program(true)), 2u);
+  EXPECT_EQ(fences(program(false)), 1u);
+}
+
 TEST(FenceAccesses, without_a_wait_hardware_promises_no_order) {
   EXPECT_EQ(fences(straight([](Builder& b) {
               load(b, Space::guest);

@@ -34,6 +34,8 @@ _kernel(atomics)
 _kernel(generic_address STANDARD CL2.0)
 # More LDS than most devices have workgroup memory.
 _kernel(large_local)
+# 64-bit atomics in LDS.
+_kernel(wide_local)
 # Lanes of a wave: masks read whole, other lanes' values, lockstep.
 _kernel(masked_fill)
 _kernel(masked_copy)
