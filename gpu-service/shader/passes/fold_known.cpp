@@ -152,8 +152,11 @@ class Folder {
       for (const uint32_t id : booleans_[n]) step(id);
     } else {
       for (const uint32_t id : block.body) {
+        // A guard's own question is asked before its answer is known.
+        const bool asks = f_.insts[id].op == Op::lane_if;
+        if (asks) rewrite(id);
         step(id);
-        rewrite(id);
+        if (!asks) rewrite(id);
       }
       if (block.condition) block.condition = known_value(block.condition);
     }
