@@ -1,0 +1,94 @@
+// Random programs with fixed seeds, and the machine itself: that it sees a wrong semantic, makes its program small, and
+// keeps programs in files.
+#include <gtest/gtest.h>
+#include <filesystem>
+
+#include "tests/gpu-service/shader/differential/assembly.hpp"
+#include "tests/gpu-service/shader/differential/interpreted.hpp"
+#include "tests/gpu-service/shader/differential/shrink.hpp"
+#include "tests/gpu-service/shader/differential/test_machine.hpp"
+
+namespace orrery::shader::differential {
+namespace {
+
+TEST(DifferentialPrograms, random_programs_leave_the_same_memory_in_every_layout) {
+  constexpr uint32_t kFirstSeed = 1000, kSeeds = 2;
+  Machine machine(test_device(), {.whole_wave_instructions = 200});
+  std::vector<ProgramText> texts;
+  for (uint32_t seed = kFirstSeed; seed < kFirstSeed + kSeeds; ++seed) {
+    for (const Family family : kFamilies) texts.push_back(random_program(family, seed));
+  }
+  for (const AssembledProgram& program : assemble(texts)) {
+    if (const auto failure = machine.difference(program)) {
+      const Shrunk small = shrink(machine, program, *failure);
+      ADD_FAILURE() << program.name << ": " << small.failure.text() << "\n" << listing(small.program);
+    }
+  }
+  uint32_t exchanges = 0;
+  for (const auto& [layout, count] : machine.runs()) {
+    std::printf("%llu runs: %s\n", static_cast<unsigned long long>(count), layout.c_str());
+    if (layout.find("workgroup memory") != std::string::npos) ++exchanges;
+  }
+  EXPECT_GT(exchanges, 0u);
+  EXPECT_GE(machine.runs().size(), 4u);
+}
+
+// Of the program's statements only: its end multiplies too, and can't be removed.
+Machine::Change wrong_multiplications(const AssembledProgram& program) {
+  return [&program](std::vector<uint32_t>& words) {
+    for (const Place& place : program.places) {
+      if (place.unit != 0 && words[place.word] >> 16 == 0xd569) words[place.word] += 0x10000;  // v_mul_lo_u32, hi
+    }
+  };
+}
+
+TEST(DifferentialMachine, a_wrong_semantic_is_found_and_its_program_made_small) {
+  Machine machine(test_device(), {.layout = "lanes an invocation"});
+  // A wrong product may be overwritten; in one of these programs none is.
+  std::vector<ProgramText> texts;
+  for (uint32_t seed = 1; seed <= 60; ++seed) texts.push_back(random_program(Family::integer, seed));
+  for (const AssembledProgram& program : assemble(texts)) {
+    if (!listing(program).contains("v_mul_lo_u32")) continue;
+    machine.change_device_code(wrong_multiplications(program));
+    const auto failure = machine.difference(program);
+    if (!failure) continue;
+    EXPECT_EQ(failure->step, Step::memory);
+    const Shrunk small = shrink(machine, program, *failure);
+    EXPECT_LE(units_left(small.program), 3u) << listing(small.program);
+    EXPECT_LT(units_left(small.program), units_left(program));
+    EXPECT_TRUE(listing(small.program).contains("v_mul_lo_u32")) << listing(small.program);
+    // With the right semantic the small program is right.
+    machine.change_device_code({});
+    EXPECT_FALSE(machine.difference(small.program));
+    return;
+  }
+  FAIL() << "no program showed the wrong product";
+}
+
+TEST(DifferentialMachine, one_seed_is_always_the_same_program) {
+  for (const Family family : kFamilies) {
+    const ProgramText first = random_program(family, 77), second = random_program(family, 77);
+    ASSERT_EQ(first.lines.size(), second.lines.size());
+    for (size_t n = 0; n < first.lines.size(); ++n) EXPECT_EQ(first.lines[n].text, second.lines[n].text);
+  }
+}
+
+TEST(DifferentialMachine, programs_come_back_from_a_file_and_cut_files_are_refused) {
+  const auto file = std::filesystem::path(testing::TempDir()) / "programs";
+  const ProgramText texts[] = {random_program(Family::mixed, 5), random_program(Family::floats, 6)};
+  const auto programs = assemble(texts);
+  save(file, programs);
+  const auto loaded = load(file);
+  ASSERT_EQ(loaded.size(), 2u);
+  for (size_t n = 0; n < 2; ++n) {
+    EXPECT_EQ(loaded[n].name, programs[n].name);
+    EXPECT_EQ(loaded[n].words, programs[n].words);
+    EXPECT_EQ(loaded[n].places.size(), programs[n].places.size());
+    EXPECT_EQ(interpreted(loaded[n]), interpreted(programs[n]));
+  }
+  std::filesystem::resize_file(file, std::filesystem::file_size(file) / 2);
+  EXPECT_THROW(load(file), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace orrery::shader::differential
