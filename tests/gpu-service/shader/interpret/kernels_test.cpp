@@ -34,7 +34,7 @@ Prepared prepare(const kernel_case& one, case_size size) {
   const bool by_threads = std::string_view(text).starts_with(kByThreads);
   if (by_threads) text += kByThreads.size();
   for (int i = 0; i < 3; ++i) {
-    const auto items = *text != 0 ? static_cast<unsigned>(evaluate(&text, n)) : 1u;
+    const auto items = *text != 0 ? static_cast<unsigned>(::evaluate(&text, n)) : 1u;
     text += *text == ',' ? 1 : 0;
     prepared.threads[i] = by_threads ? items : 0;
     prepared.group_size[i] = one.wave32->group_size[i];
