@@ -77,6 +77,9 @@ bool Emitter::emit_memory(uint32_t inst, const ir::Inst& i) {
       return false;
   }
   const Access& a = f_.accesses[i.imm];
+  if (i.op == Op::atomic && i.type == Type::u64 && a.space != Space::lds && !o_.host.buffer_int64_atomics) {
+    refuse(a.instruction, "64-bit atomic; the device has none in buffers");
+  }
   if (const ir::Inst& lanes = f_.at(f_.args(i)[0]); lanes.op == Op::constant && lanes.imm == 0) {
     // No lane takes part.
     for (uint32_t slot = 0; i.op != Op::store && slot < slots(i); ++slot) {

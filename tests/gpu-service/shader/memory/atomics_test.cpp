@@ -81,6 +81,17 @@ TEST_P(Atomics, each_of_both_widths_does_as_in_the_interpreter) {
 INSTANTIATE_TEST_SUITE_P(Families, Atomics, testing::Values("buffer", "global", "flat"),
                          [](const auto& info) { return std::string(info.param); });
 
+TEST(AtomicEdges, a_device_without_64_bit_atomics_refuses_them_by_name) {
+  const auto refused = [](const std::string& body) { return refusals_without_wide_atomics(program(body, 1)); };
+  EXPECT_NE(refused("buffer_atomic_add_x2 v[8:9], v1, s[4:7], 0 offen\n").find("64-bit atomic; the device has none"),
+            std::string::npos);
+  EXPECT_NE(refused("global_atomic_fmin_x2 v1, v[8:9], s[0:1]\n").find("64-bit atomic; the device has none"),
+            std::string::npos);
+  EXPECT_NE(refused("ds_add_u64 v1, v[8:9]\n").find("64-bit LDS atomics, which the device has neither"),
+            std::string::npos);
+  EXPECT_EQ(refused("buffer_atomic_add v8, v1, s[4:7], 0 offen\nds_add_u32 v1, v8\n"), "");
+}
+
 TEST(AtomicEdges, csub_stops_at_0) {
   MemoryProgram p = program(
       "v_mov_b32 v20, v8\nbuffer_atomic_csub v20, v1, s[4:7], 0 offen glc\n"

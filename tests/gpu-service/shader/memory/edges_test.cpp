@@ -115,6 +115,65 @@ TEST(MemoryEdges, high_halves_of_typed_elements_are_loaded_and_stored) {
   EXPECT_EQ(difference(p), "");
 }
 
+TEST(MemoryEdges, halves_of_registers_are_loaded_and_stored_in_every_space) {
+  MemoryProgram p = program(
+      32768,
+      "v_mov_b32 v20, 0\nv_lshlrev_b32 v2, 2, v0\nv_add_co_u32 v6, vcc_lo, s0, v2\nv_mov_b32 v7, s1\n"
+      "buffer_load_dword v21, v2, s[4:7], 0 offen offset:512\n"
+      "v_mov_b32 v8, -1\nv_mov_b32 v9, -1\nv_mov_b32 v10, -1\nv_mov_b32 v11, -1\nv_mov_b32 v12, -1\nv_mov_b32 v13, -1\n"
+      "v_mov_b32 v14, -1\nv_mov_b32 v15, -1\ns_waitcnt vmcnt(0)\nds_write_b32 v2, v21\nscratch_store_dword v20, v21, "
+      "off\n"
+      "s_waitcnt lgkmcnt(0)\ns_waitcnt_vscnt null, 0\n"
+      "buffer_load_ubyte_d16 v8, v2, s[4:7], 0 offen offset:1\nbuffer_load_sbyte_d16_hi v9, v2, s[4:7], 0 offen "
+      "offset:2\n"
+      "global_load_short_d16 v10, v2, s[0:1] offset:2\nflat_load_sbyte_d16_hi v11, v[6:7]\nds_read_i8_d16 v12, v2 "
+      "offset:3\n"
+      "ds_read_u16_d16_hi v13, v2 offset:2\nscratch_load_short_d16_hi v14, v20, off offset:2\n"
+      "scratch_load_ubyte_d16 v15, v20, off offset:1\ns_waitcnt vmcnt(0) lgkmcnt(0)\n"
+      "buffer_store_dwordx4 v[8:11], v5, s[8:11], 0 offen\nbuffer_store_dwordx4 v[12:15], v5, s[8:11], 0 offen "
+      "offset:16\n"
+      "buffer_store_short_d16_hi v21, v5, s[8:11], 0 offen offset:32\nbuffer_store_byte_d16_hi v21, v5, s[8:11], 0 "
+      "offen offset:35\n"
+      "ds_write_b16_d16_hi v2, v9\nds_write_b8_d16_hi v2, v10 offset:3\nscratch_store_short_d16_hi v20, v9, off\n"
+      "s_waitcnt lgkmcnt(0)\ns_waitcnt_vscnt null, 0\nds_read_b32 v16, v2\nscratch_load_dword v17, v20, off\n"
+      "s_waitcnt vmcnt(0) lgkmcnt(0)\nbuffer_store_dwordx2 v[16:17], v5, s[8:11], 0 offen offset:40\n",
+      8);
+  p.both_widths = p.addressed = false;
+  p.lds_bytes = 512;
+  p.lds_homes = true;
+  p.scratch_dwords = 4;
+  EXPECT_EQ(difference(p), "");
+}
+
+// Records of 24 bytes; bundles of 16 lanes' dwords; the lane's number in the index.
+TEST(MemoryEdges, structured_swizzled_and_lane_numbered_buffers_take_loads_stores_and_atomics) {
+  const Descriptor kinds[] = {
+      {.offset = 0x100, .stride = 24, .records = 40, .check = 0},
+      {.offset = 0x100, .stride = 24, .records = 40, .check = 1, .third = 1u << 21, .swizzle = true},
+      {.offset = 0x100, .stride = 24, .records = 900, .check = 3},
+      {.offset = 0x100, .stride = 24, .records = 40, .check = 0, .third = 1u << 23},
+  };
+  for (const Descriptor& kind : kinds) {
+    MemoryProgram p = program(
+        32768,
+        "v_and_b32 v2, 31, v0\nv_xor_b32 v2, 5, v2\nv_and_b32 v3, 1, v0\nv_lshlrev_b32 v3, 3, v3\n"
+        "buffer_load_dwordx3 v[8:10], v[2:3], s[4:7], 0 idxen offen offset:4\nbuffer_load_ushort v11, v2, s[4:7], 0 "
+        "idxen offset:22\n"
+        "s_waitcnt vmcnt(0)\nbuffer_store_dwordx4 v[8:11], v5, s[8:11], 0 offen\n"
+        // Each lane's own record; twice as many lanes as records in wave64.
+        "v_cmpx_gt_u32 32, v0\nbuffer_store_dwordx2 v[9:10], v2, s[4:7], 0 idxen offset:16\ns_waitcnt_vscnt null, 0\n"
+        "buffer_atomic_add v8, v2, s[4:7], 0 idxen offset:12 glc\ns_waitcnt vmcnt(0)\n"
+        "buffer_store_dword v8, v5, s[8:11], 0 offen offset:16\n",
+        9);
+    Descriptor described = kind;
+    describe(p, described);
+    p.both_widths = kind.swizzle;
+    // With the lane's number in the index two lanes may share a record: only loads.
+    if (kind.third == 1u << 23) p.text = p.text.substr(0, p.text.find("v_cmpx"));
+    EXPECT_EQ(difference(p), "") << kind.check << (kind.swizzle ? " swizzled" : "");
+  }
+}
+
 // Numbers are unique over the waves and every one is taken; who gets which is left open.
 TEST(MemoryEdges, waves_append_and_consume_by_their_active_lanes) {
   MemoryProgram p = program(

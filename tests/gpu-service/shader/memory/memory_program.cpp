@@ -278,6 +278,15 @@ std::string refusals(const MemoryProgram& program) {
   return module ? std::string() : text_of(module.error());
 }
 
+std::string refusals_without_wide_atomics(const MemoryProgram& program) {
+  const Prepared state = prepare(program, 32);
+  TranslateOptions options = options_for(program, state, {subgroup_layout(32, 8), true});
+  options.host.min_subgroup = options.host.max_subgroup = 8;
+  options.host.buffer_int64_atomics = options.host.shared_int64_atomics = false;
+  const auto module = translate(state.program, options);
+  return module ? std::string() : text_of(module.error());
+}
+
 std::string invalid_as_views(const MemoryProgram& program) {
   for (const uint32_t wave : {32u, 64u}) {
     const Prepared state = prepare(program, wave);

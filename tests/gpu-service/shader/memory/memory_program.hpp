@@ -38,6 +38,8 @@ bool lds_in_memory(const MemoryProgram& program);
 // LDS of this program as views of two widths, as a device that offers them has it: what is wrong with the modules of all
 // subgroup layouts; empty when they are valid.
 std::string invalid_as_views(const MemoryProgram& program);
+// The translator's refusals on a device without 64-bit atomics.
+std::string refusals_without_wide_atomics(const MemoryProgram& program);
 // Memory as the interpreter leaves it in wave32, for tests that know what is right. Throws where it refuses.
 std::vector<uint32_t> interpreted(const MemoryProgram& program, uint32_t wave = 32);
 // EscapeReport::image_refusal of a run of wave32; throws where the program can't be run.
