@@ -35,8 +35,8 @@ struct MemoryProgram {
 std::string difference(const MemoryProgram& program);
 // Whether LDS of this program lies in device memory on the device as it is, by subgroup layout of wave32.
 bool lds_in_memory(const MemoryProgram& program);
-// LDS of this program as views of two widths, as a device that offers them has it: what is wrong with the modules of all
-// subgroup layouts; empty when they are valid.
+// LDS of this program as views of two widths, as a device that offers them has it: what is wrong with the modules of
+// all subgroup layouts; empty when they are valid.
 std::string invalid_as_views(const MemoryProgram& program);
 // The translator's refusals on a device without 64-bit atomics.
 std::string refusals_without_wide_atomics(const MemoryProgram& program);
