@@ -75,6 +75,12 @@ ShaderRefusal refusal(const Instruction& instruction, std::string reason) {
   return {instruction.offset, std::string(mnemonic(instruction.opcode)), std::move(reason)};
 }
 
+// A place that code leads to, and the instruction that does; the first place has none.
+struct Way {
+  static constexpr uint32_t kStart = ~0u;
+  uint32_t to = 0, from = kStart;
+};
+
 // For every dword of the program: nothing yet, the first dword of an instruction, or its inside.
 enum class Mark : uint8_t { none, start, inside };
 
@@ -84,9 +90,10 @@ std::expected<Program, ShaderRefusal> read_program(const CodeFetch& fetch, Targe
   Program program;
   Code code(fetch);
   std::vector<Mark> marks;
-  std::vector<uint32_t> pending{0};
+  std::vector<Way> pending{{}};
   while (!pending.empty()) {
-    uint32_t offset = pending.back();
+    const Way way = pending.back();
+    uint32_t offset = way.to;
     pending.pop_back();
     for (bool ended = false; !ended;) {
       const uint32_t at = offset / 4;
@@ -101,6 +108,10 @@ std::expected<Program, ShaderRefusal> read_program(const CodeFetch& fetch, Targe
         return std::unexpected(ShaderRefusal{offset, "program", fmt::format("longer than {} bytes", kMaxProgramBytes)});
       }
       const auto words = code.at(offset);
+      if (words.empty() && offset == way.to && way.from != Way::kStart) {
+        return std::unexpected(
+            refusal(program.instructions[way.from], fmt::format("leads to {} bytes, which are not mapped", offset)));
+      }
       if (words.empty()) {
         return std::unexpected(ShaderRefusal{offset, "program", "runs off its mapping"});
       }
@@ -124,7 +135,7 @@ std::expected<Program, ShaderRefusal> read_program(const CodeFetch& fetch, Targe
           return std::unexpected(
               refusal(*instruction, fmt::format("branches to {} bytes, outside the program", destination)));
         }
-        pending.push_back(static_cast<uint32_t>(destination));
+        pending.push_back({static_cast<uint32_t>(destination), static_cast<uint32_t>(program.instructions.size())});
       }
       if (opcode == Opcode::s_code_end) {
         return std::unexpected(refusal(*instruction, "the code runs into its end mark"));
@@ -136,7 +147,9 @@ std::expected<Program, ShaderRefusal> read_program(const CodeFetch& fetch, Targe
       }
       program.instructions.push_back(*std::move(instruction));
       if (opcode == Opcode::s_setpc_b64 || opcode == Opcode::s_swappc_b64) {
-        if (const auto traced = cfg::trace_jump(program.instructions)) pending.push_back(traced->target);
+        if (const auto traced = cfg::trace_jump(program.instructions)) {
+          pending.push_back({traced->target, static_cast<uint32_t>(program.instructions.size()) - 1});
+        }
       }
     }
   }

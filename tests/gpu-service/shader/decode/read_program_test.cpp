@@ -96,6 +96,15 @@ TEST(ReadProgram, the_hash_covers_reached_code_only) {
   EXPECT_NE(first->hash, third->hash);
 }
 
+TEST(ReadProgram, a_jump_to_where_nothing_is_mapped_is_refused_at_the_jump) {
+  const std::vector<uint32_t> words{0xbf800000, branch(100), kEndpgm};
+  const auto program = read_program(mapped(words));
+  ASSERT_FALSE(program);
+  EXPECT_EQ(program.error().offset, 4u);
+  EXPECT_EQ(program.error().mnemonic, "s_branch");
+  EXPECT_EQ(program.error().reason, "leads to 408 bytes, which are not mapped");
+}
+
 TEST(ReadProgram, a_computed_jump_ends_the_walk_without_a_refusal) {
   const std::vector<uint32_t> words{0xbe802004, 0xffffffff};  // s_setpc_b64 s[4:5]
   const auto program = read_program(mapped(words));
