@@ -102,6 +102,10 @@ class Builder {
   // The register (pair) as a lane mask: b1 per lane. Inactive lanes have the bit that is stored for them.
   Value mask(uint32_t index);
   Value exec() { return mask(kExec); }
+  // A wave of a partial group that no thread is left for is not there on hardware. Here it runs to its end, so that the
+  // others meet it at barriers, with an execution mask that stays 0; what a wave does without one asks this (b1,
+  // uniform).
+  Value wave_exists();
   Value scc();
   // Under exec: lanes that are off keep their value. 64-bit values write two registers; b1 is not allowed; 16-bit
   // values are zero-extended (use set_vgpr_low/high to keep the other half).
@@ -161,6 +165,7 @@ class Builder {
 
  private:
   struct State;
+  bool keeps_missing_wave_off(Value boolean);
   // Folds, finds an equal operation of the block, or adds one (`existing`, when it is made already).
   Value number(Op op, Type type, std::span<Value> args, uint32_t imm, Value existing);
   Function& function_;

@@ -46,6 +46,7 @@ struct Builder::State {
     uint32_t variable, phi;
   };
   std::unordered_map<uint32_t, std::vector<Pending>> incomplete;  // by block
+  Value wave_exists;               // any thread of the wave does; none: not asked for yet
   std::vector<uint32_t> prologue;  // what the entry state needs, in front of the entry block
   // Where a variable can be read past a join: nothing between the join and its immediate dominator writes it.
   struct Join {

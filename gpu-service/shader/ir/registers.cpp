@@ -214,6 +214,18 @@ Value Builder::State::initial(uint32_t variable) {
   return undefined(type_of(variable));
 }
 
+Value Builder::wave_exists() {
+  State& s = *state_;
+  const GroupShape group = group_shape(options_);
+  if (!group.partial || group.waves(options_.layout.wave) == 1) return b1(true);
+  if (!s.wave_exists) {
+    const Value args[] = {s.initial(kVarMask + kExec)};
+    s.wave_exists = s.make(Op::any, Type::b1, args, 0, 0);
+    s.prologue.push_back(s.wave_exists.id);
+  }
+  return s.wave_exists;
+}
+
 void Builder::start_block(uint32_t block) {
   State& s = *state_;
   s.block = block;
@@ -406,6 +418,9 @@ void Builder::set_sgpr(uint32_t index, Value v) {
   if (bits_of(t) == 16) v = zext(Type::u32, as(Type::u16, v));
   if (t == Type::b1) v = select(v, u32(1), u32(0));
   if (index == kNull || index > 127) return;
+  if (index == kExec || (wave64() && index == kExec + 1)) {
+    if (const Value exists = wave_exists(); !is_true(exists)) v = select(exists, as(Type::u32, v), u32(0));
+  }
   uint32_t mask_index = index;
   if (wave64()) {
     mask_index = index & ~1u;
@@ -417,9 +432,14 @@ void Builder::set_sgpr(uint32_t index, Value v) {
   s.write(kVarMask + mask_index, State::kDerived);
 }
 
+bool Builder::keeps_missing_wave_off(Value boolean) {
+  return is_true(wave_exists()) || implies(function_, boolean, exec());
+}
+
 void Builder::set_mask(uint32_t index, Value boolean) {
   State& s = *state_;
   if (index == kNull) return;
+  if (index == kExec && !keeps_missing_wave_off(boolean)) boolean = land(wave_exists(), boolean);
   if (wave64() && index & 1) {
     const Value number = ballot(boolean);
     set_sgpr(index, low32(number));
@@ -435,6 +455,10 @@ void Builder::set_mask(uint32_t index, Value boolean, Value number) {
   State& s = *state_;
   if (index == kNull) return;
   if (wave64() && index & 1) return set_sgpr(index, number);
+  if (index == kExec && !keeps_missing_wave_off(boolean)) {
+    boolean = land(wave_exists(), boolean);
+    number = select(wave_exists(), number, constant(type(number), 0));
+  }
   s.write(kVarMask + index, boolean);
   if (wave64()) {
     s.write(kVarNumber + index, low32(number));

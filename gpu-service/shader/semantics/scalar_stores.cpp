@@ -10,7 +10,7 @@ using ir::Space;
 
 namespace {
 
-Value lane_0(Builder& b) { return b.compare(Op::ieq, b.lane_id(), b.u32(0)); }
+Value lane_0(Builder& b) { return b.land(b.wave_exists(), b.compare(Op::ieq, b.lane_id(), b.u32(0))); }
 
 // s_scratch counts the register in units of 64 bytes.
 Value direct_address(Builder& b, const Instruction& i, uint32_t unit) {

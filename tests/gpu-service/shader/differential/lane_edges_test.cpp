@@ -173,5 +173,20 @@ v_cndmask_b32 v9, 0, v9, {vcc})",
   }
 }
 
+TEST(LaneEdges, waves_without_threads_do_nothing_even_with_all_lanes_on) {
+  constexpr Launch kMissing{.threads = 128, .groups = 2, .total_threads = 130};
+  EXPECT_EQ(difference("s_mov_b64 exec, -1\nv_add_nc_u32 v8, 1, v3\ns_mov_{b} {s34}, {exec}", kMissing), "");
+  EXPECT_EQ(difference("s_orn2_saveexec_{b} {s36}, {exec}\nv_add_nc_u32 v8, 1, v3\ns_mov_{b} {s34}, {exec}", kMissing),
+            "");
+  // Scalar stores ask no lane.
+  EXPECT_EQ(difference(R"(s_lshl_b32 s40, s17, 2
+s_addk_i32 s40, 0x1000
+s_mov_b32 m0, s40
+s_store_dword s17, s[0:1], m0
+s_dcache_wb)",
+                       kMissing),
+            "");
+}
+
 }  // namespace
 }  // namespace orrery::shader::differential

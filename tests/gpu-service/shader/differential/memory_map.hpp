@@ -13,7 +13,7 @@ inline constexpr uint32_t kOwn = 0x1000, kOwnBytes = 64;     // of each thread
 inline constexpr uint32_t kShortBytes = 250;                 // from kOwn on, of a descriptor that ends within a dword
 inline constexpr uint32_t kExchange = 0x5000;                // a dword of each thread: its wave's lanes meet
 inline constexpr uint32_t kAtomics = 0x5400, kAtomicBytes = 64;           // of each operation
-inline constexpr uint32_t kOutput = 0x6000, kOutputBytes = 128;           // a thread's registers at the end
+inline constexpr uint32_t kOutput = 0x6000, kOutputBytes = 16;            // a thread's registers at the end
 inline constexpr uint32_t kApproximate = 0x8000, kApproximateBytes = 32;  // of each thread
 inline constexpr uint32_t kMemoryBytes = 0xc000;
 
