@@ -67,7 +67,8 @@ class Finder {
   bool selection(uint32_t n) {
     const uint32_t join = f_.graph->blocks[n].merge_block;
     const auto vote = vote_of(f_, n);
-    if (!vote || vote->to == join || join <= n + 1) return true;
+    // Lanes that would leave a loop around it are none that only miss something.
+    if (!vote || vote->to <= n || vote->to >= join) return true;
     Construct c{.kind = Construct::Kind::selection,
                 .head = n,
                 .first = n + 1,

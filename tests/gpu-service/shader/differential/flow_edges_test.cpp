@@ -215,6 +215,26 @@ s_cbranch_execnz top)"),
             "");
 }
 
+TEST(FlowEdges, a_loop_with_two_entries_is_left_by_a_vote_or_by_a_count) {
+  EXPECT_EQ(difference(R"(v_cmp_eq_u32 {s36}, 9, v3
+s_movk_i32 s50, 0
+s_cmp_lg_u32 s20, s21
+s_cbranch_scc1 middle
+top:
+v_add_nc_u32 v10, 1, v10
+s_and_{b} {s40}, {s36}, {s36}
+s_cbranch_scc1 out
+middle:
+s_add_i32 s50, s50, 1
+s_cmp_lt_u32 s50, 3
+s_cbranch_scc1 top
+out:
+s_cselect_b32 s51, 1, 0
+v_mov_b32 v8, s51
+v_mov_b32 v9, s50)"),
+            "");
+}
+
 TEST(FlowEdges, waves_of_a_group_go_ways_of_their_own) {
   EXPECT_EQ(difference(R"(s_movk_i32 s50, 0
 s_lshl_b32 s51, s33, 1
