@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <cstring>
 
 #include "gpu-service/vulkan/device.hpp"
 #include "shared/log.hpp"
@@ -10,26 +9,54 @@
 namespace orrery::dispatch {
 namespace {
 
-// Writes the bytes of `now` that differ from `before` into `out`, and no others: the CPU may write its own meanwhile.
-void write_changed(std::span<const std::byte> now, std::span<const std::byte> before, std::byte* out) {
-  constexpr size_t kBlock = 256;
-  for (size_t at = 0; at < now.size(); at += kBlock) {
-    const size_t size = std::min(kBlock, now.size() - at);
-    if (std::memcmp(now.data() + at, before.data() + at, size) == 0) continue;
-    for (size_t i = at; i < at + size; ++i) {
-      if (now[i] != before[i]) out[i] = now[i];
-    }
+// The piece that holds the byte, or null.
+template <class Piece>
+Piece* piece_at(std::span<Piece> sorted, uint64_t offset) {
+  const auto after = std::upper_bound(sorted.begin(), sorted.end(), offset,
+                                      [](uint64_t at, const Piece& piece) { return at < piece.range.begin; });
+  if (after == sorted.begin()) return nullptr;
+  Piece& piece = *std::prev(after);
+  return offset < piece.range.end ? &piece : nullptr;
+}
+
+template <class Piece>
+ArenaSlice slice_of(const Piece& piece, uint64_t offset, uint64_t end) {
+  const uint64_t inside = offset - piece.range.begin;
+  return {piece.buffer.handle(), inside, piece.buffer.address() + Bytes{inside},
+          std::min(piece.range.end, end) - offset};
+}
+
+// Drops and makes pieces until they cover `wanted`. `make` answers the new piece.
+template <class Piece, class Make>
+Result<void> change_to(std::vector<Piece>& pieces, std::span<const ArenaRange> wanted, const PlanLimits& plan,
+                       Make&& make) {
+  std::vector<ArenaRange> present;
+  for (const auto& piece : pieces) present.push_back(piece.range);
+  const PieceChange change = change_pieces(present, wanted, plan);
+  for (auto index = change.drop.rbegin(); index != change.drop.rend(); ++index) {
+    pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(*index));
   }
+  Result<void> done;
+  for (const ArenaRange& range : change.make) {
+    auto piece = make(range);
+    if (!piece) {
+      done = std::unexpected(std::move(piece.error()));
+      break;
+    }
+    pieces.push_back(std::move(*piece));
+  }
+  std::ranges::sort(pieces, {}, [](const Piece& piece) { return piece.range.begin; });
+  return done;
 }
 
 }  // namespace
 
-ArenaBuffers::ArenaBuffers(const vulkan::Device& device, std::span<std::byte> arena, bool import)
-    : device_(device), arena_(arena), import_(import && device.facts().import_alignment != 0) {
-  if (!import_) {
-    log::warn("guest memory is mirrored on the device and copied both ways ({})",
-              import ? "the device can't import host memory" : "import is switched off");
-  }
+ArenaBuffers::ArenaBuffers(const vulkan::Device& device, std::span<std::byte> arena, bool import, bool mirror)
+    : device_(device), arena_(arena), import_(import && device.facts().import_alignment != 0), mirror_(mirror) {
+  if (import_) return;
+  mirror_ = true;
+  log::warn("guest memory is mirrored on the device and copied by the CPU ({})",
+            import ? "the device can't import host memory" : "import is switched off");
 }
 
 PlanLimits ArenaBuffers::limits() const {
@@ -40,87 +67,119 @@ PlanLimits ArenaBuffers::limits() const {
   limits.arena_size = align_down(arena_.size(), alignment);
   while (limits.largest > facts.max_buffer && limits.largest > limits.granule) limits.largest /= 2;
   // Leave allocations for everything else.
-  limits.most_pieces = std::max<size_t>(std::min<size_t>(limits.most_pieces, facts.max_allocations / 4), 16);
+  limits.most_pieces = std::max<size_t>(std::min<size_t>(limits.most_pieces, facts.max_allocations / 8), 16);
   return limits;
 }
 
-Result<ArenaBuffers::Piece> ArenaBuffers::make_piece(const ArenaRange& range) {
-  const auto host = arena_.subspan(range.begin, range.size());
-  const auto name = fmt::format("arena {:#x}..{:#x}", range.begin, range.end);
-  if (import_) {
-    auto buffer = vulkan::Buffer::import_host(device_, host, name);
-    if (!buffer) return forward(std::move(buffer), "importing " + name);
-    return Piece{range, std::move(*buffer), {}};
-  }
-  auto buffer = vulkan::Buffer::create(device_, {range.size()}, vulkan::BufferPlace::shared, name);
-  if (!buffer) return forward(std::move(buffer), "mirroring " + name);
-  return Piece{range, std::move(*buffer), std::vector<std::byte>(range.size())};
+std::vector<ArenaRange> ArenaBuffers::cut(std::vector<ArenaRange> ranges) const {
+  const uint64_t end = limits().arena_size;
+  for (auto& range : ranges) range.end = std::min(range.end, end);
+  std::erase_if(ranges, [](const ArenaRange& r) { return r.begin >= r.end; });
+  return ranges;
 }
 
-Result<void> ArenaBuffers::update(std::span<const protocol::MapEntry> entries) {
-  mapped_ = mapped_ranges(entries);
+Result<void> ArenaBuffers::update_imports(std::span<const protocol::MapEntry> entries) {
   const PlanLimits plan = limits();
-  for (auto& range : mapped_) range.end = std::min(range.end, plan.arena_size);
-  std::erase_if(mapped_, [](const ArenaRange& r) { return r.begin >= r.end; });
-  const auto wanted = cover(mapped_, plan);
-  std::vector<ArenaRange> present;
-  for (const auto& piece : pieces_) present.push_back(piece.range);
-  const PieceChange change = change_pieces(present, wanted, plan);
-  for (auto index = change.drop.rbegin(); index != change.drop.rend(); ++index) {
-    pieces_.erase(pieces_.begin() + static_cast<std::ptrdiff_t>(*index));
-  }
-  for (const ArenaRange& range : change.make) {
-    auto piece = make_piece(range);
-    if (!piece && import_) {
-      log::warn("{}; guest memory is mirrored on the device and copied both ways instead", piece.error().describe());
-      import_ = false;
-      pieces_.clear();
-      return update(entries);
+  return change_to(
+      imports_, cover(cut(mapped_ranges(entries)), plan), plan, [&](const ArenaRange& range) -> Result<ImportPiece> {
+        const auto name = fmt::format("arena {:#x}..{:#x}", range.begin, range.end);
+        auto buffer = vulkan::Buffer::import_host(device_, arena_.subspan(range.begin, range.size()), name);
+        if (!buffer) return forward(std::move(buffer), "importing " + name);
+        return ImportPiece{range, std::move(*buffer)};
+      });
+}
+
+Result<MirrorPiece> ArenaBuffers::make_mirror(const ArenaRange& range) const {
+  MirrorPiece piece{range, {}, {}};
+  const auto make = [&](vulkan::Buffer& buffer, const char* kind) -> Result<void> {
+    const auto name = fmt::format("{} {:#x}..{:#x}", kind, range.begin, range.end);
+    auto made = vulkan::Buffer::create(device_, {range.size()}, vulkan::BufferPlace::device, name);
+    if (!made) return forward(std::move(made), "making " + name);
+    buffer = std::move(*made);
+    return {};
+  };
+  ORRERY_TRY(make(piece.buffer, "mirror"));
+  ORRERY_TRY(make(piece.twin, "twin"));
+  return piece;
+}
+
+Result<std::vector<ArenaRange>> ArenaBuffers::update_mirrors(std::span<const protocol::MapEntry> entries) {
+  // Where everything can be imported too, memory that is the CPU's is not worth copies.
+  mirrored_ = cut(import_ ? device_ranges(entries) : mapped_ranges(entries));
+  const PlanLimits plan = limits();
+  std::vector<ArenaRange> fresh;
+  auto changed = change_to(mirrors_, cover(mirrored_, plan), plan, [&](const ArenaRange& range) -> Result<MirrorPiece> {
+    fresh.push_back(range);
+    return make_mirror(range);
+  });
+  if (!changed && !import_) return std::unexpected(std::move(changed.error()));
+  if (!changed) {
+    // What has no mirror is worked on in place.
+    log::warn("not all of the guest's memory fits on the device, the rest stays imported: {}",
+              changed.error().describe());
+    std::vector<ArenaRange> covered;
+    for (const MirrorPiece& piece : mirrors_) {
+      for (const ArenaRange& range : mirrored_) {
+        const ArenaRange both{std::max(range.begin, piece.range.begin), std::min(range.end, piece.range.end)};
+        if (both.begin < both.end) covered.push_back(both);
+      }
     }
-    if (!piece) return std::unexpected(std::move(piece.error()));
-    pieces_.push_back(std::move(*piece));
+    memory::merge_ranges(covered);
+    mirrored_ = std::move(covered);
   }
-  std::sort(pieces_.begin(), pieces_.end(),
-            [](const Piece& a, const Piece& b) { return a.range.begin < b.range.begin; });
-  return {};
+  return fresh;
+}
+
+Result<std::vector<ArenaRange>> ArenaBuffers::update(std::span<const protocol::MapEntry> entries) {
+  if (import_) {
+    if (auto imported = update_imports(entries); !imported) {
+      log::warn("{}; guest memory is mirrored on the device and copied by the CPU instead",
+                imported.error().describe());
+      import_ = false;
+      mirror_ = true;
+      imports_.clear();
+    }
+  }
+  if (mirror_) return update_mirrors(entries);
+  return std::vector<ArenaRange>{};
+}
+
+void ArenaBuffers::discard(ArenaRange range) {
+  std::erase_if(imports_, [&](const ImportPiece& piece) {
+    return piece.range.begin < range.end && range.begin < piece.range.end;
+  });
 }
 
 std::optional<ArenaSlice> ArenaBuffers::find(ArenaOffset offset) const {
-  const auto after = std::upper_bound(pieces_.begin(), pieces_.end(), offset.value,
-                                      [](uint64_t at, const Piece& piece) { return at < piece.range.begin; });
-  if (after == pieces_.begin()) return std::nullopt;
-  const Piece& piece = *std::prev(after);
-  if (offset.value >= piece.range.end) return std::nullopt;
-  const uint64_t inside = offset.value - piece.range.begin;
-  return ArenaSlice{piece.buffer.handle(), inside, piece.buffer.address() + Bytes{inside},
-                    piece.range.end - offset.value};
+  const auto after = std::ranges::upper_bound(mirrored_, offset.value, {}, &ArenaRange::begin);
+  const bool before_next = after != mirrored_.end();
+  if (after != mirrored_.begin() && offset.value < std::prev(after)->end) {
+    const auto* piece = piece_at(std::span<const MirrorPiece>(mirrors_), offset.value);
+    return piece != nullptr ? std::optional(slice_of(*piece, offset.value, std::prev(after)->end)) : std::nullopt;
+  }
+  auto slice = find_import(offset);
+  // An import ends for programs where a mirror begins.
+  if (slice && before_next) slice->available = std::min(slice->available, after->begin - offset.value);
+  return slice;
 }
 
-void ArenaBuffers::upload() {
-  if (import_) return;
-  for (Piece& piece : pieces_) {
-    for (const ArenaRange& range : mapped_) {
-      const uint64_t begin = std::max(range.begin, piece.range.begin), end = std::min(range.end, piece.range.end);
-      if (begin >= end) continue;
-      const uint64_t inside = begin - piece.range.begin;
-      // Through the twin, so that both hold the same bytes even while the CPU writes.
-      std::memcpy(piece.twin.data() + inside, arena_.data() + begin, end - begin);
-      std::memcpy(piece.buffer.mapped().data() + inside, piece.twin.data() + inside, end - begin);
-    }
-  }
+std::optional<ArenaSlice> ArenaBuffers::find_import(ArenaOffset offset) const {
+  const auto* piece = piece_at(std::span<const ImportPiece>(imports_), offset.value);
+  if (piece == nullptr) return std::nullopt;
+  return slice_of(*piece, offset.value, piece->range.end);
 }
 
-void ArenaBuffers::write_back() {
-  if (import_) return;
-  for (Piece& piece : pieces_) {
-    for (const ArenaRange& range : mapped_) {
-      const uint64_t begin = std::max(range.begin, piece.range.begin), end = std::min(range.end, piece.range.end);
-      if (begin >= end) continue;
-      const uint64_t inside = begin - piece.range.begin;
-      write_changed(piece.buffer.mapped().subspan(inside, end - begin),
-                    std::span<const std::byte>(piece.twin).subspan(inside, end - begin), arena_.data() + begin);
-    }
+std::optional<ArenaOffset> ArenaBuffers::offset_of_import(DeviceAddress address) const {
+  for (const ImportPiece& piece : imports_) {
+    const uint64_t inside = address.value - piece.buffer.address().value;
+    if (address >= piece.buffer.address() && inside < piece.range.size())
+      return ArenaOffset{piece.range.begin + inside};
   }
+  return std::nullopt;
+}
+
+const MirrorPiece* ArenaBuffers::mirror_at(uint64_t offset) const {
+  return piece_at(std::span<const MirrorPiece>(mirrors_), offset);
 }
 
 }  // namespace orrery::dispatch

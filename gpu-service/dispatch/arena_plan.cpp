@@ -11,17 +11,8 @@ namespace {
 constexpr uint64_t kMergeUpTo = 128ull << 20;
 
 std::vector<ArenaRange> merged(std::vector<ArenaRange> ranges) {
-  std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
-  std::vector<ArenaRange> out;
-  for (const ArenaRange& range : ranges) {
-    if (range.begin >= range.end) continue;
-    if (!out.empty() && range.begin <= out.back().end) {
-      out.back().end = std::max(out.back().end, range.end);
-    } else {
-      out.push_back(range);
-    }
-  }
-  return out;
+  memory::merge_ranges(ranges);
+  return ranges;
 }
 
 bool inside_one(std::span<const ArenaRange> sorted, const ArenaRange& range) {
@@ -56,6 +47,18 @@ std::vector<ArenaRange> mapped_ranges(std::span<const protocol::MapEntry> entrie
   std::vector<ArenaRange> ranges;
   ranges.reserve(entries.size());
   for (const auto& entry : entries) ranges.push_back({entry.arena_offset, entry.arena_offset + entry.size});
+  return merged(std::move(ranges));
+}
+
+std::vector<ArenaRange> device_ranges(std::span<const protocol::MapEntry> entries) {
+  constexpr uint32_t kGpuAccess = 0x30;
+  std::vector<ArenaRange> ranges;
+  for (const auto& entry : entries) {
+    const auto kind = static_cast<protocol::MapKind>(entry.kind);
+    const bool the_cpu_s = kind == protocol::MapKind::stack || kind == protocol::MapKind::heap;
+    if (the_cpu_s && (entry.protection & kGpuAccess) == 0) continue;
+    ranges.push_back({entry.arena_offset, entry.arena_offset + entry.size});
+  }
   return merged(std::move(ranges));
 }
 

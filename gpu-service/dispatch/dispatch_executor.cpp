@@ -22,6 +22,12 @@ bool import_switched_off() {
   return value != nullptr && std::strcmp(value, "off") == 0;
 }
 
+Coherence resolved(Coherence wish, const vulkan::DeviceFacts& facts) {
+  if (wish != Coherence::automatic) return wish;
+  // Shaders read imported memory at the speed of the bus, which for everything but a discrete GPU is their own.
+  return facts.type == vulkan::DeviceType::discrete ? Coherence::mirrored : Coherence::imported;
+}
+
 }  // namespace
 
 std::string place_of(const DispatchState& dispatch) {
@@ -34,8 +40,13 @@ DispatchExecutor::State::State(const vulkan::Device& d, memory::GuestMemory& m, 
       memory(m),
       options(o),
       layout_wish(o.layout.value_or(layout_wish_of_environment())),
-      arena(d, m.arena(), o.import_arena && !import_switched_off()),
+      coherence(resolved(o.coherence, d.facts())),
+      arena(d, m.arena(), o.import_arena && !import_switched_off(), coherence != Coherence::imported),
       batches(std::move(ring)),
+      own_tracker(o.tracker != nullptr
+                      ? nullptr
+                      : std::make_unique<memory::WriteTracker>(m.arena(), memory::make_content_harvester(m.arena()))),
+      tracker(o.tracker != nullptr ? *o.tracker : *own_tracker),
       pages(std::move(table)),
       programs(d, std::move(translator)),
       empty(std::move(none)),
@@ -69,9 +80,13 @@ DispatchExecutor::~DispatchExecutor() {
 }
 
 const ExecutorCounters& DispatchExecutor::counters() const { return state_->counters; }
+Coherence DispatchExecutor::coherence() const {
+  return state_->arena.mirrors() && state_->coherence == Coherence::imported ? Coherence::mirrored : state_->coherence;
+}
 TraceCounters DispatchExecutor::trace_counters() const { return state_->traces.counters(); }
 
 DispatchExecutor::State::~State() {
+  memory.tell_stores_to({});
   // Pipelines and buffers go only when nothing uses them.
   vkDeviceWaitIdle(device.handle());
 }
@@ -80,8 +95,19 @@ void DispatchExecutor::State::note(Refusal refusal) {
   if (found.size() < kMostFound) found.push_back(std::move(refusal));
 }
 
-void DispatchExecutor::State::before_work() {
-  if (arena.mirrored() && batches.idle()) arena.upload();
+Result<void> DispatchExecutor::State::want(std::span<const ArenaRange> ranges) {
+  unsettled = true;
+  return mirrors ? mirrors->want(ranges) : Result<void>{};
+}
+
+Result<void> DispatchExecutor::State::want_everything() {
+  unsettled = true;
+  return mirrors ? mirrors->want_all() : Result<void>{};
+}
+
+void DispatchExecutor::State::stored(ArenaRange range) {
+  tracker.own_store(range);
+  if (mirrors) mirrors->changed({&range, 1});
 }
 
 Refusal DispatchExecutor::State::lost_refusal() const { return {"device", lost->describe()}; }
@@ -93,12 +119,12 @@ Refusal DispatchExecutor::State::lose(Error error) {
 
 Result<void> DispatchExecutor::State::wait_all() {
   if (lost) return std::unexpected(*lost);
-  if (batches.idle()) return {};
-  if (auto waited = batches.wait(); !waited) {
-    lost = std::move(waited.error());
+  if (!unsettled) return {};
+  if (auto settled = settle(); !settled) {
+    lost = std::move(settled.error());
     return std::unexpected(*lost);
   }
-  arena.write_back();
+  unsettled = false;
   pending.clear();
   counters.submissions = batches.submissions();
   for (const Escape& escape : batches.take_escapes()) {
@@ -136,6 +162,22 @@ Result<void> DispatchExecutor::State::wait_all() {
   return {};
 }
 
+Result<void> DispatchExecutor::State::settle() {
+  if (mirrors && !pending.empty()) ORRERY_TRY(mirrors->write_back(pending));
+  ORRERY_TRY(batches.wait());
+  if (!mirrors) return {};
+  auto conflict = mirrors->finish_write_back();
+  if (!conflict) return std::unexpected(std::move(conflict.error()));
+  counters.mirrors = mirrors->counters();
+  if (*conflict) {
+    note(
+        {"conflict", fmt::format("the CPU and the GPU both wrote {} bytes without waiting for each other, the first at "
+                                 "arena offset {:#x}; the GPU's are there now",
+                                 (*conflict)->bytes, (*conflict)->first.value)});
+  }
+  return {};
+}
+
 bool DispatchExecutor::State::settled_read(GuestAddress address, std::span<std::byte> out) {
   const auto pieces = memory.pieces(address, {out.size()});
   if (!pieces) return false;
@@ -160,11 +202,17 @@ Result<void> DispatchExecutor::State::want_scratch(uint64_t bytes) {
 
 std::vector<Refusal> DispatchExecutor::State::record(const DispatchState& dispatch, const Launch& launch,
                                                      const Prepared& prepared, const std::array<uint32_t, 3>& part) {
-  before_work();
   const LaunchGeometry& geometry = launch.geometry;
   const Translation& translation = *prepared.translation;
   const std::span<const Binding> bindings = prepared.bindings;
   const auto count = static_cast<uint32_t>(bindings.size());
+  if (translation.module->uses_page_table) {
+    if (auto wanted = want_everything(); !wanted) return {lose(std::move(wanted.error()))};
+  } else {
+    std::vector<ArenaRange> ranges;
+    for (const Binding& binding : bindings) ranges.push_back(binding.arena);
+    if (auto wanted = want(ranges); !wanted) return {lose(std::move(wanted.error()))};
+  }
   auto room = batches.dispatch_step(translation.pipeline.set_layout(), count,
                                     {dispatch.program, dispatch.queue, dispatch.packet_offset, dispatch.sequence});
   if (!room) return {lose(std::move(room.error()))};
@@ -180,6 +228,7 @@ std::vector<Refusal> DispatchExecutor::State::record(const DispatchState& dispat
     writes[i].pBufferInfo = &infos[i];
     room->bound_info[i] = bindings[i].info;
     if (translation.module->buffers[i].written) pending.add(bindings[i].arena);
+    counters.bound_bytes += bindings[i].arena.size();
   }
   if (translation.module->writes_anywhere) pending.add_anything();
   vkUpdateDescriptorSets(device.handle(), count, writes.data(), 0, nullptr);
@@ -234,20 +283,39 @@ Result<void> DispatchExecutor::acquire() {
   State& s = *state_;
   if (s.lost) return std::unexpected(*s.lost);
   ORRERY_TRY(s.memory.refresh());
-  if (s.memory.version() == s.map_version) return {};
-  ORRERY_TRY(s.wait_all());
-  if (auto updated = s.arena.update(s.memory.entries()); !updated) {
-    s.lost = std::move(updated.error());
-    return std::unexpected(*s.lost);
+  memory::Changes reported = s.tracker.take_reports();
+  if (s.mirrors) {
+    s.mirrors->changed(reported.pages);
+    for (const ArenaRange& range : s.mirrors->take_discarded()) reported.discarded.push_back(range);
   }
-  const PageRuns runs = page_runs(s.memory.entries());
+  if (s.memory.version() != s.map_version || !reported.discarded.empty()) {
+    ORRERY_TRY(s.wait_all());
+    for (const ArenaRange& range : reported.discarded) s.arena.discard(range);
+    if (auto taken = s.take_map(); !taken) {
+      s.lost = std::move(taken.error());
+      return std::unexpected(*s.lost);
+    }
+  }
+  if (s.mirrors) s.mirrors->acquire();
+  return {};
+}
+
+Result<void> DispatchExecutor::State::take_map() {
+  auto made = arena.update(memory.entries());
+  if (!made) return std::unexpected(std::move(made.error()));
+  if (arena.mirrors() && !mirrors) {
+    auto sync = MirrorSync::create(device, memory.arena(), arena, tracker, batches, coherence == Coherence::per_run);
+    if (!sync) return std::unexpected(std::move(sync.error()));
+    mirrors = std::move(*sync);
+    memory.tell_stores_to([this](ArenaRange range) { stored(range); });
+  }
+  if (mirrors) mirrors->made_anew(*made);
+  tracker.map_changed(memory.entries());
+  const PageRuns runs = page_runs(memory.entries());
   if (runs.partial_pages != 0)
     log::debug("{} pages are mapped only in part; the device can't reach them", runs.partial_pages);
-  if (auto updated = s.pages.update(runs.runs, s.arena); !updated) {
-    s.lost = std::move(updated.error());
-    return std::unexpected(*s.lost);
-  }
-  s.map_version = s.memory.version();
+  ORRERY_TRY(pages.update(runs.runs, arena));
+  map_version = memory.version();
   return {};
 }
 

@@ -6,7 +6,9 @@
 #include <memory>
 #include <optional>
 
+#include "gpu-service/dispatch/coherence.hpp"
 #include "gpu-service/dispatch/executor.hpp"
+#include "gpu-service/dispatch/sync_counters.hpp"
 #include "gpu-service/shader/lanes/lane_gate.hpp"
 
 namespace orrery::vulkan {
@@ -14,7 +16,8 @@ class Device;
 }
 namespace orrery::memory {
 class GuestMemory;
-}
+class WriteTracker;
+}  // namespace orrery::memory
 
 namespace orrery::dispatch {
 
@@ -22,9 +25,12 @@ struct Translator;
 struct TraceCounters;
 
 struct ExecutorOptions {
-  // False: the arena is mirrored in device buffers and copied both ways, as on a device that refuses host imports.
-  // Default: import, unless ORRERY_IMPORT=off.
+  Coherence coherence = Coherence::automatic;
+  // False: the device can't reach the arena and the CPU copies, as on a device that refuses host imports. Default:
+  // import, unless ORRERY_IMPORT=off.
   bool import_arena = true;
+  // Tells what the title's CPU wrote; must outlive the executor. Null: contents are compared.
+  memory::WriteTracker* tracker = nullptr;
   // For tests and measurements. Default: what ORRERY_LAYOUT says, else the gate's own choice.
   std::optional<shader::LayoutWish> layout;
   // Threads that prepare programs ahead. 0: everything is prepared where it is asked for.
@@ -56,6 +62,8 @@ struct ExecutorCounters {
   uint64_t postponed = 0;         // times a dispatch was told to ask again
   uint64_t waits_for_reads = 0;   // the device was waited for before the CPU read what it may have been writing
   uint64_t escapes = 0;           // device accesses outside the map
+  uint64_t bound_bytes = 0;      // of all dispatches
+  SyncCounters mirrors;          // zero where programs work in the arena itself
 };
 
 class DispatchExecutor final : public Executor {
@@ -85,6 +93,8 @@ class DispatchExecutor final : public Executor {
 
   const ExecutorCounters& counters() const;
   TraceCounters trace_counters() const;
+  // What `automatic` came to.
+  Coherence coherence() const;
 
  private:
   struct State;

@@ -11,6 +11,7 @@
 #include "gpu-service/dispatch/device_page_table.hpp"
 #include "gpu-service/dispatch/dispatch_executor.hpp"
 #include "gpu-service/dispatch/launch_geometry.hpp"
+#include "gpu-service/dispatch/mirror_sync.hpp"
 #include "gpu-service/dispatch/pending_writes.hpp"
 #include "gpu-service/dispatch/program_cache.hpp"
 #include "gpu-service/dispatch/routes.hpp"
@@ -60,8 +61,13 @@ struct DispatchExecutor::State {
   memory::GuestMemory& memory;
   ExecutorOptions options;
   shader::LayoutWish layout_wish;
+  Coherence coherence;
   ArenaBuffers arena;
   BatchRing batches;
+  std::unique_ptr<memory::WriteTracker> own_tracker;  // where nobody gave one
+  memory::WriteTracker& tracker;
+  std::unique_ptr<MirrorSync> mirrors;  // none: programs work in the arena itself
+  bool unsettled = false;               // work was recorded since the device was last waited for
   DevicePageTable pages;
   ProgramCache programs;
   RememberedRoutes routes;
@@ -78,8 +84,15 @@ struct DispatchExecutor::State {
   std::optional<Error> lost;  // the first error of the device; from then on nothing is done
   std::chrono::steady_clock::time_point cache_saved = std::chrono::steady_clock::now();
 
-  // Before anything is recorded: mirrors are filled when the device is idle.
-  void before_work();
+  // Records what the work behind it needs: mirrors of what it looks at and stores to are current.
+  Result<void> want(std::span<const ArenaRange> ranges);
+  Result<void> want_everything();
+  // The CPU is about to store there on the stream's behalf.
+  void stored(ArenaRange range);
+  // Buffers and page table for the map in force.
+  Result<void> take_map();
+  // Submits, waits, and brings back what the device changed.
+  Result<void> settle();
   // Waits for all recorded work; notes escapes and changed programs in `found`.
   Result<void> wait_all();
   // Keeps a refusal for finish(), up to a number that a user can read.

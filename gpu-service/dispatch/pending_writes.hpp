@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "gpu-service/dispatch/arena_plan.hpp"
@@ -24,6 +25,9 @@ class PendingWrites {
     anything_ = false;
   }
   bool may_touch(ArenaRange read) const { return anything_ || names(read); }
+  bool anything() const { return anything_; }
+  std::span<const ArenaRange> ranges() const { return ranges_; }
+  bool empty() const { return !anything_ && ranges_.empty(); }
   // Only the ranges that are known, not work that may write anywhere.
   bool names(ArenaRange read) const {
     for (const ArenaRange& r : ranges_) {

@@ -96,12 +96,15 @@ std::vector<Refusal> DispatchExecutor::State::fill(GuestAddress destination, Byt
     if (auto waited = wait_all(); !waited) return {lose(std::move(waited.error()))};
     uint64_t done = 0;
     for (const auto& piece : *pieces) {
+      stored({piece.offset.value, piece.offset.value + piece.size.value});
       fill_bytes(memory.arena().subspan(piece.offset.value, piece.size.value), done, value);
       done += piece.size.value;
     }
     return {};
   }
-  before_work();
+  std::vector<ArenaRange> ranges;
+  for (const Part& part : *parts) ranges.push_back(part.arena);
+  if (auto wanted = want(ranges); !wanted) return {lose(std::move(wanted.error()))};
   auto commands = batches.step();
   if (!commands) return {lose(std::move(commands.error()))};
   for (const Part& part : *parts) {
@@ -137,7 +140,11 @@ std::vector<Refusal> DispatchExecutor::State::copy(GuestAddress destination, Gue
     if (!read) return {{"address", read.error().describe()}};
     return {};
   }
-  before_work();
+  std::vector<ArenaRange> ranges;
+  for (const auto* parts : {&*to_parts, &*from_parts}) {
+    for (const Part& part : *parts) ranges.push_back(part.arena);
+  }
+  if (auto wanted = want(ranges); !wanted) return {lose(std::move(wanted.error()))};
   auto commands = batches.step();
   if (!commands) return {lose(std::move(commands.error()))};
   for (const auto& [a, b] : pair_up(*to_parts, *from_parts)) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace orrery::memory {
 
@@ -10,5 +11,8 @@ struct ArenaRange {
   uint64_t size() const { return end - begin; }
   friend bool operator==(const ArenaRange&, const ArenaRange&) = default;
 };
+
+// Ascending, touching and overlapping ones merged, empty ones left out.
+void merge_ranges(std::vector<ArenaRange>& ranges);
 
 }  // namespace orrery::memory

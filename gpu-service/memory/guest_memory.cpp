@@ -86,6 +86,7 @@ Result<void> GuestMemory::read(GuestAddress address, std::span<std::byte> out) c
 Result<void> GuestMemory::write(GuestAddress address, std::span<const std::byte> bytes) const {
   if (!bytes.empty() && !mapped(address, {bytes.size()})) return unmapped(address, bytes.size(), "writing");
   visit_parts(entries_, address, bytes.size(), [&](uint64_t offset, uint64_t done, uint64_t part) {
+    if (told_) told_({offset, offset + part});
     std::memcpy(arena_.data() + offset, bytes.data() + done, part);
   });
   return {};

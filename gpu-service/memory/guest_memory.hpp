@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "gpu-service/memory/arena_range.hpp"
 #include "protocol/address_map.hpp"
 #include "shared/error.hpp"
 #include "shared/quantity.hpp"
@@ -52,9 +54,13 @@ class GuestMemory {
   Result<void> write_u64(GuestAddress address, uint64_t value) const;
 
   std::span<std::byte> arena() const { return arena_; }
+  // From now on every write() is told before it happens, with its arena ranges, so that copies of the arena can follow;
+  // empty: nobody is.
+  void tell_stores_to(std::function<void(ArenaRange)> told) { told_ = std::move(told); }
 
  private:
   std::span<std::byte> arena_;
+  std::function<void(ArenaRange)> told_;
   protocol::AddressMapReader map_;
   std::vector<protocol::MapEntry> entries_;
   uint64_t version_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "gpu-service/memory/page_bits.hpp"
 #include "shared/content_hash.hpp"
 
 namespace orrery::memory {
@@ -67,29 +68,38 @@ class PageTableHarvester final : public Harvester {
 
 class ContentHarvester final : public Harvester {
  public:
-  explicit ContentHarvester(std::span<const std::byte> arena) : arena_(arena), hashes_(arena.size() / kHostPage) {}
+  explicit ContentHarvester(std::span<const std::byte> arena)
+      : arena_(arena), hashes_(arena.size() / kHostPage), stored_(arena.size()) {}
 
   std::string_view name() const override { return "hash"; }
   void map_changed(std::span<const protocol::MapEntry>) override {}
 
   Result<void> arm(ArenaRange range) override {
     for (uint64_t at = range.begin; at < range.end; at += kHostPage) hashes_[at / kHostPage] = hash_at(at);
+    stored_.set(range, false);
     return {};
   }
 
   Result<void> harvest(ArenaRange range, std::vector<ArenaRange>& written) override {
     for (uint64_t at = range.begin; at < range.end; at += kHostPage) {
       const uint64_t now = hash_at(at);
-      if (std::exchange(hashes_[at / kHostPage], now) != now) written.push_back({at, at + kHostPage});
+      if (std::exchange(hashes_[at / kHostPage], now) != now || stored_.test(at)) {
+        written.push_back({at, at + kHostPage});
+      }
     }
+    stored_.set(range, false);
     return {};
   }
+
+  // Contents can't tell who wrote; the title may have put back what was there before, and then they say nothing at all.
+  void stored(ArenaRange range) override { stored_.set(range, true); }
 
  private:
   uint64_t hash_at(uint64_t at) const { return hash_bytes(arena_.subspan(at, kHostPage)).low; }
 
   std::span<const std::byte> arena_;
   std::vector<uint64_t> hashes_;  // by page
+  PageBits stored_;
 };
 
 }  // namespace

@@ -25,6 +25,8 @@ class Harvester {
   // Appends the written pages of an armed range; they count as unwritten from the instant each was looked at. In any
   // order, a page perhaps twice.
   virtual Result<void> harvest(ArenaRange range, std::vector<ArenaRange>& written) = 0;
+  // The service itself is about to store there (through its own mapping).
+  virtual void stored(ArenaRange) {}
 };
 
 // Error: what the descriptor or the kernel lacks.

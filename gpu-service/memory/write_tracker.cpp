@@ -21,20 +21,6 @@ class Stopwatch {
 
 }  // namespace
 
-void merge_ranges(std::vector<ArenaRange>& ranges) {
-  std::ranges::sort(ranges, {}, &ArenaRange::begin);
-  size_t kept = 0;
-  for (const ArenaRange range : ranges) {
-    if (range.begin >= range.end) continue;
-    if (kept > 0 && range.begin <= ranges[kept - 1].end) {
-      ranges[kept - 1].end = std::max(ranges[kept - 1].end, range.end);
-    } else {
-      ranges[kept++] = range;
-    }
-  }
-  ranges.resize(kept);
-}
-
 WriteTracker::WriteTracker(std::span<const std::byte> arena, std::unique_ptr<Harvester> harvester,
                            std::optional<protocol::ReportedWritesReader> reports)
     : arena_(arena),

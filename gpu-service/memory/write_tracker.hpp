@@ -50,8 +50,11 @@ class WriteTracker {
   Changes harvest(ArenaRange range);
   // Only the reports: costs two loads when there are none.
   Changes take_reports();
-  // The service itself changed these bytes.
-  void own_store(ArenaRange) { ++epoch_; }
+  // The service itself is about to change these bytes through its own mapping.
+  void own_store(ArenaRange range) {
+    ++epoch_;
+    harvester_->stored(range);
+  }
 
   // Grows with every change that became known. Equal epochs around two looks prove that watched bytes are the same, if
   // the second came with a harvest of its own.
@@ -81,8 +84,5 @@ class WriteTracker {
   uint64_t epoch_ = 1;
   TrackerCounters counters_;
 };
-
-// Ascending, touching and overlapping ones merged.
-void merge_ranges(std::vector<ArenaRange>& ranges);
 
 }  // namespace orrery::memory

@@ -1,4 +1,4 @@
-// A validated device, a guest and an executor over hand-written modules, with the arena imported or mirrored.
+// A validated device, a guest and an executor over hand-written modules, with the arena as the device may see it.
 #pragma once
 
 #include "gpu-service/dispatch/dispatch_executor.hpp"
@@ -9,8 +9,13 @@
 
 namespace orrery::dispatch {
 
-// The parameter says whether the arena is imported.
-class Executing : public vulkan::DeviceTest, public testing::WithParamInterface<bool> {
+enum class ArenaForm : uint8_t {
+  imported,  // programs work in the arena itself
+  mirrored,  // in copies that the device fills from the arena
+  copied,    // in copies that the CPU fills: the device can't reach the arena
+};
+
+class Executing : public vulkan::DeviceTest, public testing::WithParamInterface<ArenaForm> {
  protected:
   static constexpr uint64_t kCode = 0x100000, kData = 0x40'0000'0000;
   static constexpr uint64_t kCodeOffset = 0x10000, kDataOffset = 0x400000;
@@ -18,11 +23,15 @@ class Executing : public vulkan::DeviceTest, public testing::WithParamInterface<
   void SetUp() override {
     DeviceTest::SetUp();
     if (device == nullptr) return;
-    auto made = DispatchExecutor::create(*device, *guest.memory, {.import_arena = GetParam()}, abi_kernel_translator());
+    auto made = DispatchExecutor::create(*device, *guest.memory, options(), abi_kernel_translator());
     ASSERT_TRUE(made) << made.error().describe();
     executor = std::move(*made);
     guest.map({TestGuest::entry(kCode, 0x4000, kCodeOffset), TestGuest::entry(kData, 0x400000, kDataOffset)});
     ASSERT_TRUE(executor->acquire());
+  }
+  ExecutorOptions options() const {
+    return {.coherence = GetParam() == ArenaForm::imported ? Coherence::imported : Coherence::mirrored,
+            .import_arena = GetParam() != ArenaForm::copied};
   }
   void TearDown() override {
     executor.reset();
@@ -53,9 +62,11 @@ class Executing : public vulkan::DeviceTest, public testing::WithParamInterface<
     state.user_data[at + 2] = bytes;
     state.user_data[at + 3] = 3u << 28;
   }
+  // The end of a submission, and the start of the next one.
   std::vector<Refusal> finished() {
     auto found = executor->finish();
     EXPECT_TRUE(found) << found.error().describe();
+    EXPECT_TRUE(executor->acquire());
     return found ? *found : std::vector<Refusal>{};
   }
   static std::string text_of(const std::vector<Refusal>& refusals) {
@@ -71,8 +82,10 @@ class Executing : public vulkan::DeviceTest, public testing::WithParamInterface<
   uint64_t next_program_ = 0;
 };
 
-inline std::string import_name(const testing::TestParamInfo<bool>& info) {
-  return info.param ? "imported" : "mirrored";
+inline std::string form_name(const testing::TestParamInfo<ArenaForm>& info) {
+  constexpr const char* kNames[] = {"imported", "mirrored", "copied"};
+  return kNames[static_cast<size_t>(info.param)];
 }
+inline auto every_form() { return testing::Values(ArenaForm::imported, ArenaForm::mirrored, ArenaForm::copied); }
 
 }  // namespace orrery::dispatch

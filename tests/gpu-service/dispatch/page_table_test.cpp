@@ -40,7 +40,7 @@ TEST_P(PageTables, show_exactly_the_whole_pages_of_every_map_in_a_row) {
   ASSERT_TRUE(file);
   auto mapping = Mapping::of(*file, {0}, {kArena});
   ASSERT_TRUE(mapping);
-  ArenaBuffers arena(*device, mapping->bytes(), GetParam());
+  ArenaBuffers arena(*device, mapping->bytes(), GetParam(), !GetParam());
   auto table = DevicePageTable::create(*device);
   ASSERT_TRUE(table);
   std::mt19937 random(5);
@@ -96,7 +96,7 @@ TEST_P(PageTables, a_map_scattered_over_the_whole_address_space_can_be_shown) {
   auto file = make_memory_file("arena", {kArena});
   auto mapping = Mapping::of(*file, {0}, {kArena});
   ASSERT_TRUE(mapping);
-  ArenaBuffers arena(*device, mapping->bytes(), GetParam());
+  ArenaBuffers arena(*device, mapping->bytes(), GetParam(), !GetParam());
   auto table = DevicePageTable::create(*device);
   ASSERT_TRUE(table);
   std::vector<protocol::MapEntry> entries;

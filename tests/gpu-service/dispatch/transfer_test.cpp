@@ -4,7 +4,7 @@ namespace orrery::dispatch {
 namespace {
 
 class Transfers : public Executing {};
-INSTANTIATE_TEST_SUITE_P(Arena, Transfers, testing::Bool(), import_name);
+INSTANTIATE_TEST_SUITE_P(Arena, Transfers, every_form(), form_name);
 
 TEST_P(Transfers, a_fill_covers_exactly_its_bytes) {
   for (const uint64_t begin : {0u, 1u, 4u, 7u}) {

@@ -90,6 +90,15 @@ TEST_P(Tracking, one_range_can_be_harvested_alone) {
   EXPECT_EQ(tracker->harvest().pages, (Ranges{page(18)}));
 }
 
+// What the title puts back after the service's own store is a change against what the device holds.
+TEST_P(Tracking, a_write_that_undoes_the_service_s_own_store_counts) {
+  tracker->watch(page(6));
+  tracker->own_store(page(6));
+  service.data()[6 * kHostPage] = std::byte{77};
+  *(guest.data() + 6 * kHostPage) = std::byte{0};
+  EXPECT_EQ(tracker->harvest().pages, (Ranges{page(6)}));
+}
+
 // The rule that all coherence rests on: watch, then copy; harvest, then copy what changed.
 TEST_P(Tracking, a_copy_kept_by_harvests_ends_equal_however_the_writer_races) {
   constexpr uint64_t kBytes = 64 * kHostPage;
