@@ -25,6 +25,7 @@ struct CommandLine {
   std::string keep_frames_directory;
   uint32_t keep_every = 1;
   uint64_t frames = 0;  // 0: no limit
+  std::string report;   // file for what the run did and how long it took; empty: none
 };
 
 // Nothing when help was asked for and shown. Error: usage.

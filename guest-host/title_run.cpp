@@ -14,8 +14,10 @@
 #include "guest-host/hle/libc/library.hpp"
 #include "guest-host/hle/registry_binder.hpp"
 #include "guest-host/link/link.hpp"
+#include "guest-host/link/run_report.hpp"
 #include "guest-host/loader/fs_scan.hpp"
 #include "guest-host/loader/image_loader.hpp"
+#include "protocol/spans.hpp"
 #include "shared/log.hpp"
 #include "shared/write_watch.hpp"
 
@@ -167,6 +169,13 @@ Result<int> run_title(const CommandLine& line) {
     (*link)->finish(end.exit_code, in_a_hurry ? kHurriedWait : (*link)->options().exit_wait);
     const std::string refused = (*link)->refusal_summary();
     if (!refused.empty()) fmt::print(stderr, "[guest] refused by the GPU service:\n{}", refused);
+    const std::string spans = protocol::Spans((*link)->segment().part(protocol::PartName::spans)).text();
+    if (!spans.empty()) log::info("times:\n{}", spans);
+    if (!line.report.empty()) {
+      if (auto written = link::write_run_report(line.report, (*link)->segment()); !written) {
+        fmt::print(stderr, "[guest] {}\n", written.error().describe());
+      }
+    }
   }
   say_refusals(refusals);
   std::fflush(nullptr);

@@ -25,6 +25,7 @@ constexpr std::array<PartFact, static_cast<size_t>(PartName::count)> kParts{{
     {"window", sizeof(WindowState)},
     {"window-pixels", kWindowPixels},
     {"reported-writes", sizeof(ReportedWrites)},
+    {"spans", sizeof(SpanCounts)},
 }};
 constexpr size_t kPartAlign = 4096;
 

@@ -23,6 +23,7 @@ enum class PartName : uint32_t {
   window,
   window_pixels,
   reported_writes,
+  spans,
   count,
 };
 std::string_view name_of(PartName part);

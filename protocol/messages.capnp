@@ -27,7 +27,7 @@ enum Tracking {
 }
 
 struct Part {
-  name @0 :Text;     # "guest-to-service", "service-to-guest", "journal", "journal-bytes", "address-map", "checkpoints", "status", "window", "window-pixels", "reported-writes"
+  name @0 :Text;     # "guest-to-service", "service-to-guest", "journal", "journal-bytes", "address-map", "checkpoints", "status", "window", "window-pixels", "reported-writes", "spans"
   offset @1 :UInt64; # bytes from the start of the control segment
   size @2 :UInt64;   # bytes
 }

@@ -140,11 +140,37 @@ struct ServiceStatus {
   std::atomic<uint64_t> refusals;
   std::atomic<uint64_t> flips;
   std::atomic<uint64_t> escapes;  // device accesses outside the map
+  // Of the last life: what dispatches bound, what went to mirrors and came back, and bytes that CPU and GPU both wrote.
+  std::atomic<uint64_t> bound_bytes, uploaded_bytes, written_back_bytes, write_conflicts;
+  std::atomic<uint64_t> harvests, harvest_scans, harvested_pages;
   // What the service is doing now: written before it is done, read after a death.
   std::atomic<uint64_t> current_sequence;
   std::atomic<uint64_t> current_program;
   std::atomic<uint32_t> current_packet;  // dword offset
   std::atomic<uint32_t> reserved;
+};
+
+// --- Spans: what took how long
+// ------------------------------------------------------------------------------------------
+enum class SpanName : uint32_t {
+  queue_full,          // the title waited for room in the journal
+  dispatch_buffers,    // where a dispatch's bound buffers lie
+  settled_read,        // waiting until recorded work can't change what a trace reads any more
+  harvest,             // finding what the CPU wrote
+  upload,              // arming and recording what brings it to the device
+  dispatch_on_device,  // preparing and recording a dispatch, all of the above included
+  device_run,          // waiting for the device
+  write_back,          // what the CPU does of bringing changed bytes back
+  present,
+  count,
+};
+inline constexpr size_t kSpanBuckets = 160;
+struct SpanCount {
+  std::atomic<uint64_t> count, total_ns, longest_ns;
+  std::array<std::atomic<uint64_t>, kSpanBuckets> buckets;  // by duration, four an octave
+};
+struct SpanCounts {
+  std::array<SpanCount, static_cast<size_t>(SpanName::count)> spans;
 };
 
 // --- Window state, so that a new life looks like the old one

@@ -12,6 +12,7 @@ namespace orrery::dispatch {
 TracedBuffers DispatchExecutor::State::traced_buffers(const DispatchState& dispatch, const ReadProgram& program,
                                                       std::span<const shader::BoundBuffer> buffers, bool& unsettled) {
   if (buffers.empty()) return std::vector<TracedBuffer>{};
+  const protocol::SpanTimer timer(options.spans, protocol::SpanName::dispatch_buffers);
   TraceKey key = trace_key(dispatch, program.content, !options.device_addressing);
   const auto touches = [&](memory::GuestSpan span, auto may) {
     const auto pieces = memory.pieces(span.begin, span.size);

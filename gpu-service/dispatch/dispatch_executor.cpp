@@ -97,12 +97,18 @@ void DispatchExecutor::State::note(Refusal refusal) {
 
 Result<void> DispatchExecutor::State::want(std::span<const ArenaRange> ranges) {
   unsettled = true;
-  return mirrors ? mirrors->want(ranges) : Result<void>{};
+  if (!mirrors) return {};
+  mirrors->harvest_if_due();
+  const protocol::SpanTimer timer(options.spans, protocol::SpanName::upload);
+  return mirrors->want(ranges);
 }
 
 Result<void> DispatchExecutor::State::want_everything() {
   unsettled = true;
-  return mirrors ? mirrors->want_all() : Result<void>{};
+  if (!mirrors) return {};
+  mirrors->harvest_for_anything();
+  const protocol::SpanTimer timer(options.spans, protocol::SpanName::upload);
+  return mirrors->want_all();
 }
 
 void DispatchExecutor::State::stored(ArenaRange range) {
@@ -164,8 +170,12 @@ Result<void> DispatchExecutor::State::wait_all() {
 
 Result<void> DispatchExecutor::State::settle() {
   if (mirrors && !pending.empty()) ORRERY_TRY(mirrors->write_back(pending));
-  ORRERY_TRY(batches.wait());
+  {
+    const protocol::SpanTimer timer(options.spans, protocol::SpanName::device_run);
+    ORRERY_TRY(batches.wait());
+  }
   if (!mirrors) return {};
+  const protocol::SpanTimer timer(options.spans, protocol::SpanName::write_back);
   auto conflict = mirrors->finish_write_back();
   if (!conflict) return std::unexpected(std::move(conflict.error()));
   counters.mirrors = mirrors->counters();
@@ -184,6 +194,7 @@ bool DispatchExecutor::State::settled_read(GuestAddress address, std::span<std::
   for (const auto& piece : *pieces) {
     if (!pending.may_touch({piece.offset.value, piece.offset.value + piece.size.value})) continue;
     ++counters.waits_for_reads;
+    const protocol::SpanTimer timer(options.spans, protocol::SpanName::settled_read);
     if (!wait_all()) return false;
     break;
   }
@@ -304,7 +315,8 @@ Result<void> DispatchExecutor::State::take_map() {
   auto made = arena.update(memory.entries());
   if (!made) return std::unexpected(std::move(made.error()));
   if (arena.mirrors() && !mirrors) {
-    auto sync = MirrorSync::create(device, memory.arena(), arena, tracker, batches, coherence == Coherence::per_run);
+    auto sync = MirrorSync::create(device, memory.arena(), arena, tracker, batches, coherence == Coherence::per_run,
+                                   options.spans);
     if (!sync) return std::unexpected(std::move(sync.error()));
     mirrors = std::move(*sync);
     memory.tell_stores_to([this](ArenaRange range) { stored(range); });

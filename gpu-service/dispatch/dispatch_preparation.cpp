@@ -220,6 +220,7 @@ std::expected<Routed<Prepared>, NotRouted> DispatchExecutor::State::prepare_laun
 }
 
 std::optional<std::vector<Refusal>> DispatchExecutor::State::run(const DispatchState& dispatch, Wait wait) {
+  const protocol::SpanTimer timer(options.spans, protocol::SpanName::dispatch_on_device);
   const auto refuse = [&](const char* kind, std::string reason) {
     ++counters.refused;
     return std::vector<Refusal>{{kind, fmt::format("{}: {}", place_of(dispatch), reason)}};

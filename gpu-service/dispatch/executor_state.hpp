@@ -18,6 +18,7 @@
 #include "gpu-service/dispatch/traced_buffers.hpp"
 #include "gpu-service/dispatch/workers.hpp"
 #include "gpu-service/memory/guest_memory.hpp"
+#include "protocol/spans.hpp"
 
 namespace orrery::dispatch {
 

@@ -14,20 +14,21 @@ constexpr uint64_t kStagingBytes = 64 << 20;
 }  // namespace
 
 MirrorSync::MirrorSync(const vulkan::Device& device, std::span<std::byte> arena, ArenaBuffers& buffers,
-                       memory::WriteTracker& tracker, BatchRing& batches, bool per_run)
+                       memory::WriteTracker& tracker, BatchRing& batches, bool per_run, protocol::Spans* spans)
     : device_(device),
       arena_(arena),
       buffers_(buffers),
       tracker_(tracker),
       batches_(batches),
       per_run_(per_run),
+      spans_(spans),
       valid_(arena.size()),
       known_(arena.size()) {}
 
 Result<std::unique_ptr<MirrorSync>> MirrorSync::create(const vulkan::Device& device, std::span<std::byte> arena,
                                                        ArenaBuffers& buffers, memory::WriteTracker& tracker,
-                                                       BatchRing& batches, bool per_run) {
-  std::unique_ptr<MirrorSync> sync(new MirrorSync(device, arena, buffers, tracker, batches, per_run));
+                                                       BatchRing& batches, bool per_run, protocol::Spans* spans) {
+  std::unique_ptr<MirrorSync> sync(new MirrorSync(device, arena, buffers, tracker, batches, per_run, spans));
   auto passes = PagePasses::create(device);
   if (!passes) return std::unexpected(std::move(passes.error()));
   sync->passes_ = std::move(*passes);
@@ -58,14 +59,16 @@ void MirrorSync::take(memory::Changes changes) {
   discarded_.insert(discarded_.end(), changes.discarded.begin(), changes.discarded.end());
 }
 
-void MirrorSync::harvest() {
-  harvest_due_ = false;
+void MirrorSync::harvest_if_due() {
+  if (!std::exchange(harvest_due_, false)) return;
+  const protocol::SpanTimer timer(spans_, protocol::SpanName::harvest);
   take(tracker_.harvest());
 }
 
-// The naive method: each copied run by itself, every time.
-void MirrorSync::harvest_every_run() {
+void MirrorSync::harvest_for_anything() {
+  if (!per_run_) return harvest_if_due();
   harvest_due_ = false;
+  const protocol::SpanTimer timer(spans_, protocol::SpanName::harvest);
   std::vector<ArenaRange> runs;
   for (const ArenaRange& range : buffers_.mirrored()) {
     valid_.for_each_run(range, true, [&](ArenaRange run) { runs.push_back(run); });
@@ -74,7 +77,6 @@ void MirrorSync::harvest_every_run() {
 }
 
 Result<void> MirrorSync::want(std::span<const ArenaRange> ranges) {
-  if (harvest_due_) harvest();
   std::vector<ArenaRange> stale;
   for (const ArenaRange& range : ranges) {
     for_each_common(buffers_.mirrored(), range, [&](ArenaRange common) {
@@ -86,8 +88,6 @@ Result<void> MirrorSync::want(std::span<const ArenaRange> ranges) {
 }
 
 Result<void> MirrorSync::want_all() {
-  if (per_run_) harvest_every_run();
-  if (harvest_due_) harvest();
   if (all_current_) return {};
   ORRERY_TRY(want(buffers_.mirrored()));
   all_current_ = true;

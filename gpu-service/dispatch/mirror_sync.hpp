@@ -14,6 +14,7 @@
 #include "gpu-service/dispatch/sync_counters.hpp"
 #include "gpu-service/memory/page_bits.hpp"
 #include "gpu-service/memory/write_tracker.hpp"
+#include "protocol/spans.hpp"
 
 namespace orrery::dispatch {
 
@@ -28,7 +29,7 @@ class MirrorSync {
   // All of these must outlive it. `per_run`: the naive method.
   static Result<std::unique_ptr<MirrorSync>> create(const vulkan::Device& device, std::span<std::byte> arena,
                                                     ArenaBuffers& buffers, memory::WriteTracker& tracker,
-                                                    BatchRing& batches, bool per_run);
+                                                    BatchRing& batches, bool per_run, protocol::Spans* spans);
 
   // What ArenaBuffers::update() answered, and the whole map changed.
   void made_anew(std::span<const ArenaRange> mirrors);
@@ -36,7 +37,11 @@ class MirrorSync {
   void acquire() { harvest_due_ = true; }
   // Known to have changed, by reports or by the service's own hand.
   void changed(std::span<const ArenaRange> ranges);
-  // Records what the work behind it needs: mirrors of these ranges hold what the arena held at the last acquire point.
+  // Once per acquire point, when work is there that looks at memory; the naive method harvests each copied run before
+  // all work that may look anywhere.
+  void harvest_if_due();
+  void harvest_for_anything();
+  // Records what the work behind it needs: mirrors of these ranges hold what the last harvest left.
   Result<void> want(std::span<const ArenaRange> ranges);
   // The same for work that may look anywhere.
   Result<void> want_all();
@@ -51,9 +56,7 @@ class MirrorSync {
 
  private:
   MirrorSync(const vulkan::Device& device, std::span<std::byte> arena, ArenaBuffers& buffers,
-             memory::WriteTracker& tracker, BatchRing& batches, bool per_run);
-  void harvest();
-  void harvest_every_run();
+             memory::WriteTracker& tracker, BatchRing& batches, bool per_run, protocol::Spans* spans);
   void take(memory::Changes changes);
   Result<void> upload(std::span<const ArenaRange> ranges);
   // Runs of one piece each that are known throughout, or not at all.
@@ -90,6 +93,7 @@ class MirrorSync {
   memory::WriteTracker& tracker_;
   BatchRing& batches_;
   const bool per_run_;
+  protocol::Spans* spans_;
   PagePasses passes_;
   vulkan::Buffer lists_, report_;     // runs of passes in flight; the write-back's report
   vulkan::Buffer staging_, records_;  // where the device can't reach the arena

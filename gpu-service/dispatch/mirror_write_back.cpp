@@ -67,7 +67,6 @@ Result<std::optional<WriteConflict>> MirrorSync::finish_write_back() {
   if (written_.empty()) return conflict;
   if (buffers_.imports()) {
     const PassReport found = report();
-    counters_.written_back_pages += found.pages;
     counters_.written_back_bytes += found.bytes;
     if (found.conflicts != 0) {
       const DeviceAddress first{found.first_low | static_cast<uint64_t>(found.first_high) << 32};
@@ -92,7 +91,6 @@ Result<std::optional<WriteConflict>> MirrorSync::finish_write_back() {
 
 void MirrorSync::apply(const PageRecord& record, std::optional<WriteConflict>& conflict) {
   if (record.offset % kHostPage != 0 || record.offset > arena_.size() - kHostPage) return;  // a driver's mistake
-  ++counters_.written_back_pages;
   std::byte* const to = arena_.data() + record.offset;
   constexpr size_t kBlock = 64;
   for (size_t block = 0; block < kHostPage; block += kBlock) {

@@ -21,7 +21,8 @@ struct PassRun {
 };
 static_assert(sizeof(PassRun) == 32);
 struct PassReport {
-  uint32_t pages = 0, bytes = 0;           // changed by the device
+  uint32_t pages = 0;                      // that were collected, or had no room
+  uint32_t bytes = 0;                      // that went back
   uint32_t conflicts = 0;                  // bytes that the CPU changed too
   uint32_t first_low = 0, first_high = 0;  // device address of the first such byte in the arena
 };

@@ -22,7 +22,8 @@ layout(buffer_reference, std430, buffer_reference_align = 16) buffer Local {
   uvec4 quad;
 };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Report {
-  uint pages, bytes;          // changed by the device
+  uint pages;                 // records
+  uint bytes;                 // that went back
   uint conflicts;             // bytes that the CPU changed too
   uint first_low, first_high;  // device address of the first such byte in the arena
 };

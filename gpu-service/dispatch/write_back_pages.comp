@@ -4,6 +4,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_shader_8bit_storage : require
+#extension GL_KHR_shader_subgroup_arithmetic : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
 #include "page_runs.glsl"
 layout(buffer_reference, std430, buffer_reference_align = 1) volatile buffer Byte {
@@ -12,8 +13,6 @@ layout(buffer_reference, std430, buffer_reference_align = 1) volatile buffer Byt
 layout(buffer_reference, std430, buffer_reference_align = 4) volatile buffer Word {
   uint value;
 };
-shared uint changed_bytes;
-
 void conflict(uint64_t where, uint bytes) {
   if (atomicAdd(Report(push.report).conflicts, bytes) != 0u) return;
   Report(push.report).first_low = uint(where);
@@ -21,17 +20,16 @@ void conflict(uint64_t where, uint bytes) {
 }
 void main() {
   for (uint page = gl_WorkGroupID.x; page < push.page_count; page += gl_NumWorkGroups.x) {
-    if (gl_LocalInvocationID.x == 0u) changed_bytes = 0u;
-    barrier();
     PageRun run = run_of(page);
     uint64_t at = offset_in(run, page);
     uvec4 mirror = Local(run.mirror + at).quad, twin = Local(run.twin + at).quad;
     uvec4 changed = bytes_set(mirror ^ twin);
+    uint bytes = 0u;
     if (changed != uvec4(0u)) {
       uvec4 arena = Arena(run.arena + at).quad;
       uvec4 both = bytes_set(arena ^ twin) & changed;
       uvec4 counts = uvec4(bitCount(changed)) / 8u, both_counts = uvec4(bitCount(both)) / 8u;
-      atomicAdd(changed_bytes, counts.x + counts.y + counts.z + counts.w);
+      bytes = counts.x + counts.y + counts.z + counts.w;
       uint clashes = both_counts.x + both_counts.y + both_counts.z + both_counts.w;
       for (uint i = 0u; i < 4u; ++i) {
         uint64_t word = run.arena + at + 4u * i;
@@ -49,11 +47,7 @@ void main() {
       }
       Local(run.twin + at).quad = mirror;
     }
-    barrier();
-    if (gl_LocalInvocationID.x == 0u && changed_bytes != 0u) {
-      atomicAdd(Report(push.report).pages, 1u);
-      atomicAdd(Report(push.report).bytes, changed_bytes);
-    }
-    barrier();
+    uint sum = subgroupAdd(bytes);
+    if (sum != 0u && subgroupElect()) atomicAdd(Report(push.report).bytes, sum);
   }
 }

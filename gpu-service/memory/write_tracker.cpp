@@ -158,6 +158,7 @@ Changes WriteTracker::harvest(ArenaRange range) {
   const Stopwatch stopwatch(counters_.spent);
   Changes changes;
   scan(range, changes.pages);
+  hot_.for_each_run(range, true, [&](ArenaRange run) { changes.pages.push_back(run); });
   return finished(std::move(changes));
 }
 

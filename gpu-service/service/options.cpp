@@ -16,6 +16,16 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.add_option("--patience", options.patience,
                  "seconds that one batch of GPU work may take before the device is given up (default 300)")
       ->check(CLI::Range(1u, 86400u));
+  std::string coherence = "auto";
+  app.add_option(
+         "--tracker", options.tracker,
+         "how the title's writes are found: uffd (write-protection in the guest process), hash (contents), auto")
+      ->check(CLI::IsMember({"auto", "uffd", "hash"}));
+  app.add_option(
+         "--coherence", coherence,
+         "imported (programs work in the title's memory), mirrored (in copies on the device), per-run (mirrored, "
+         "with one harvest per copied run: slow, for measurements), auto (mirrored on discrete GPUs)")
+      ->check(CLI::IsMember({"auto", "imported", "mirrored", "per-run"}));
   auto* list = app.add_flag("--list-devices", options.list_devices, "list the Vulkan devices and end");
   app.add_flag("--json", options.json, "with --list-devices: as JSON")->needs(list);
   app.footer(
@@ -24,6 +34,7 @@ ParsedOptions parse_options(int argc, char** argv) {
       "73 internal; 74 the guest process is gone; 75 the device or its driver failed; 76 no window can be opened.");
   try {
     app.parse(argc, argv);
+    options.coherence = dispatch::parse_coherence(coherence).value_or(dispatch::Coherence::automatic);
     if (!options.list_devices && options.control_fd < 0) {
       throw CLI::ValidationError("--control-fd", "is needed; start titles with `orrery run TITLE`");
     }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "gpu-service/dispatch/coherence.hpp"
 #include "shared/error.hpp"
 
 namespace orrery::service {
@@ -13,6 +14,8 @@ struct Options {
   std::optional<uint32_t> gpu;  // index of the Vulkan device
   uint32_t patience = 300;      // seconds for one batch of GPU work
   bool cpu = false;             // the software device
+  std::string tracker = "auto";
+  dispatch::Coherence coherence = dispatch::Coherence::automatic;
   bool validation = false;
   bool list_devices = false;
   bool json = false;

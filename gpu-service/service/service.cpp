@@ -35,6 +35,7 @@ std::span<protocol::QueueCheckpoint> checkpoints_of(protocol::ControlSegmentView
 Service::Service(const ServiceParts& parts)
     : parts_(parts),
       status_(view<protocol::ServiceStatus>(parts.segment.part(PartName::status))),
+      spans_(parts.segment.part(PartName::spans)),
       from_guest_(parts.segment.part(PartName::guest_to_service)),
       to_guest_(parts.segment.part(PartName::service_to_guest)),
       journal_(parts.segment.part(PartName::journal), parts.segment.part(PartName::journal_bytes)),
@@ -172,7 +173,7 @@ Result<bool> Service::work() {
     moved = true;
   }
   if (processor_.idle()) status_.current_sequence.store(0, std::memory_order_relaxed);
-  if (parts_.escapes) status_.escapes.store(parts_.escapes(), std::memory_order_relaxed);
+  if (parts_.publish) parts_.publish(status_);
   return moved;
 }
 
@@ -193,6 +194,7 @@ Result<present::Image> Service::image_of_flip(const protocol::FlipBody& flip) {
 // Whatever is wrong with a frame, the title goes on: it hears that its flip is done.
 Result<void> Service::flip(const protocol::EntryCopy& entry) {
   ORRERY_TRY(parts_.memory.refresh());
+  const protocol::SpanTimer timer(&spans_, protocol::SpanName::present);
   protocol::FlipBody body{};
   if (entry.body.size() < sizeof body) {
     refused({"flip", fmt::format("journal entry {} is a flip of {} bytes", entry.sequence, entry.body.size())});

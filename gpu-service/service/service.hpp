@@ -11,6 +11,7 @@
 #include "gpu-service/service/refusal_log.hpp"
 #include "protocol/control_segment.hpp"
 #include "protocol/ring.hpp"
+#include "protocol/spans.hpp"
 
 namespace orrery::service {
 
@@ -24,7 +25,8 @@ struct ServiceParts {
   bool window = false;                 // the presenter has events to poll
   std::function<bool()> guest_gone;    // the other process is no longer there
   std::function<bool()> asked_to_end;  // SIGTERM
-  std::function<uint64_t()> escapes;   // device accesses outside the map so far; may be empty
+  // Puts the executor's counters where they can be seen from outside; may be empty.
+  std::function<void(protocol::ServiceStatus&)> publish;
 };
 
 class Service final : private command::Listener {
@@ -57,6 +59,7 @@ class Service final : private command::Listener {
 
   ServiceParts parts_;
   protocol::ServiceStatus& status_;
+  protocol::Spans spans_;
   protocol::RingConsumer from_guest_;
   protocol::RingProducer to_guest_;
   protocol::JournalReader journal_;

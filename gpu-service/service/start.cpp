@@ -10,10 +10,12 @@
 
 #include "gpu-service/dispatch/dispatch_executor.hpp"
 #include "gpu-service/dispatch/traced_buffers.hpp"
+#include "gpu-service/memory/write_tracker.hpp"
 #include "gpu-service/service/service.hpp"
 #include "gpu-service/service/watch.hpp"
 #include "gpu-service/vulkan/device.hpp"
 #include "protocol/control_socket.hpp"
+#include "protocol/spans.hpp"
 #include "shared/log.hpp"
 
 namespace orrery::service {
@@ -50,6 +52,41 @@ Result<std::unique_ptr<vulkan::Device>> open_device(const Options& options, cons
   return vulkan::Device::open(wanted);
 }
 
+Result<std::unique_ptr<memory::WriteTracker>> make_tracker(const Options& options, UniqueFd pagemap,
+                                                           std::span<std::byte> arena,
+                                                           const protocol::ControlSegmentView& segment) {
+  protocol::ReportedWritesReader reports(segment.part(protocol::PartName::reported_writes));
+  std::unique_ptr<memory::Harvester> harvester = memory::make_content_harvester(arena);
+  if (options.tracker == "uffd" && !pagemap) {
+    return fail(ExitCode::usage, "--tracker=uffd: the guest process does not let its writes be watched");
+  }
+  if (options.tracker != "hash" && pagemap) {
+    auto by_page_table = memory::make_page_table_harvester(std::move(pagemap));
+    if (by_page_table) {
+      harvester = std::move(*by_page_table);
+    } else if (options.tracker == "uffd") {
+      return forward(std::move(by_page_table), "--tracker=uffd");
+    } else {
+      log::warn("the title's writes are found by comparing contents: {}", by_page_table.error().describe());
+    }
+  }
+  return std::make_unique<memory::WriteTracker>(arena, std::move(harvester), reports);
+}
+
+void publish(const dispatch::DispatchExecutor& executor, const memory::WriteTracker& tracker,
+             protocol::ServiceStatus& status) {
+  const auto put = [](std::atomic<uint64_t>& to, uint64_t value) { to.store(value, std::memory_order_relaxed); };
+  const auto& counters = executor.counters();
+  put(status.escapes, counters.escapes);
+  put(status.bound_bytes, counters.bound_bytes);
+  put(status.uploaded_bytes, counters.mirrors.uploaded_bytes);
+  put(status.written_back_bytes, counters.mirrors.written_back_bytes);
+  put(status.write_conflicts, counters.mirrors.conflicts);
+  put(status.harvests, tracker.counters().harvests);
+  put(status.harvest_scans, tracker.counters().scans);
+  put(status.harvested_pages, tracker.counters().written_pages);
+}
+
 present::DeviceHandles handles_of(const vulkan::Device& device) {
   return {device.instance().handle(), device.physical(), device.handle(), device.queue(), device.queue_family()};
 }
@@ -83,11 +120,19 @@ Result<void> start(const Options& options) {
   memory::GuestMemory memory(
       arena->bytes(), protocol::AddressMapReader(segment->part(protocol::PartName::address_map), hello->arena_size));
   ORRERY_TRY(memory.refresh());
-  auto executor =
-      dispatch::DispatchExecutor::create(*device, memory,
-                                         {.preparation_threads = std::max(1u, std::thread::hardware_concurrency() / 2),
-                                          .patience = std::chrono::seconds(options.patience)});
+  auto tracker = make_tracker(options, std::move(hello->pagemap), arena->bytes(), *segment);
+  if (!tracker) return std::unexpected(std::move(tracker.error()));
+  protocol::Spans spans(segment->part(protocol::PartName::spans));
+  dispatch::ExecutorOptions wanted;
+  wanted.coherence = options.coherence;
+  wanted.tracker = tracker->get();
+  wanted.spans = &spans;
+  wanted.preparation_threads = std::max(1u, std::thread::hardware_concurrency() / 2);
+  wanted.patience = std::chrono::seconds(options.patience);
+  auto executor = dispatch::DispatchExecutor::create(*device, memory, wanted);
   if (!executor) return forward(std::move(executor), "preparing the device");
+  log::info("guest memory is {}, the title's writes are found by {}", dispatch::name((*executor)->coherence()),
+            (*tracker)->method());
   auto* window = reinterpret_cast<protocol::WindowState*>(segment->part(protocol::PartName::window).data());
   auto presenter = present::make_presenter({hello->options, window, segment->part(protocol::PartName::window_pixels)},
                                            handles_of(*device), std::move(no_display));
@@ -95,7 +140,8 @@ Result<void> start(const Options& options) {
 
   Service service({*segment, memory, **executor, **presenter, hello->life, hello->options.logical_clock,
                    !hello->options.headless, [&] { return (*watch)->guest_gone(); },
-                   [&] { return (*watch)->asked_to_end(); }, [&] { return (*executor)->counters().escapes; }});
+                   [&] { return (*watch)->asked_to_end(); },
+                   [&](protocol::ServiceStatus& status) { publish(**executor, **tracker, status); }});
   auto ended = service.run();
   if ((*executor)->given_up()) {
     // The device may still write to the arena, and every destructor from here on would wait for it.

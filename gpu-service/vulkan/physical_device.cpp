@@ -76,10 +76,11 @@ void read_properties(VkPhysicalDevice device, DeviceFacts& facts, bool can_impor
   facts.timestamp_period_ns = limits.timestampPeriod;
 
   constexpr VkSubgroupFeatureFlags kOperations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT |
-                                                 VK_SUBGROUP_FEATURE_BALLOT_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+                                                 VK_SUBGROUP_FEATURE_BALLOT_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT |
+                                                 VK_SUBGROUP_FEATURE_ARITHMETIC_BIT;
   if ((v11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) == 0 ||
       (v11.subgroupSupportedOperations & kOperations) != kOperations) {
-    facts.missing.emplace_back("subgroup vote, ballot and shuffle in compute shaders");
+    facts.missing.emplace_back("subgroup vote, ballot, shuffle and arithmetic in compute shaders");
   }
   if ((v13.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) == 0) {
     facts.missing.emplace_back("a required subgroup size in compute shaders");

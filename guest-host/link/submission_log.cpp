@@ -17,7 +17,8 @@ constexpr auto kSlice = 50ms;
 }  // namespace
 
 SubmissionLog::SubmissionLog(const protocol::ControlSegment& segment)
-    : journal_(segment.part(PartName::journal), segment.part(PartName::journal_bytes)),
+    : spans_(segment.part(PartName::spans)),
+      journal_(segment.part(PartName::journal), segment.part(PartName::journal_bytes)),
       ring_(segment.part(PartName::guest_to_service)) {
   ring_.reset();
 }
@@ -90,6 +91,7 @@ Result<uint64_t> SubmissionLog::submit(EntryKind kind, uint32_t queue, std::chro
         const std::lock_guard state(state_);
         queue_full_.waits += 1;
         queue_full_.waited += std::chrono::steady_clock::now() - *full_since;
+        spans_.add(protocol::SpanName::queue_full, std::chrono::steady_clock::now() - *full_since);
       }
       return *sequence;
     }

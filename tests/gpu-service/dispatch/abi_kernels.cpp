@@ -30,6 +30,13 @@ constexpr uint32_t kPrivateSum32[] = {
 #include "private_sum_32.inc"
 };
 
+constexpr uint32_t kByteStripes8[] = {
+#include "byte_stripes_8.inc"
+};
+constexpr uint32_t kByteStripes32[] = {
+#include "byte_stripes_32.inc"
+};
+
 using Refused = std::unexpected<std::vector<shader::ShaderRefusal>>;
 
 std::expected<shader::Program, shader::ShaderRefusal> read(const shader::CodeFetch& fetch) {
@@ -78,6 +85,12 @@ std::expected<shader::Module, std::vector<shader::ShaderRefusal>> translate(cons
       module.spirv.assign(words.begin(), words.end());
       module.uses_page_table = module.writes_anywhere = true;
       module.group_memory = uint64_t{options.scratch_dwords} * 32 * 4;
+      return module;
+    }
+    case kByteStripes: {
+      const std::span<const uint32_t> words = narrow ? std::span<const uint32_t>(kByteStripes8) : kByteStripes32;
+      module.spirv.assign(words.begin(), words.end());
+      module.uses_page_table = true;
       return module;
     }
     case kSpin: {

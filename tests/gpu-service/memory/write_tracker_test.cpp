@@ -169,6 +169,7 @@ TEST(WriteTracker, a_page_written_in_harvests_running_is_left_alone_and_counts_a
   // Hot: reported without being asked about, and not armed by being wanted.
   faked.harvester->written.clear();
   faked.harvester->armed.clear();
+  EXPECT_EQ(faked.tracker.harvest(page(0, 20)).pages, (Ranges{page(6)}));
   faked.harvester->scans = 0;
   for (uint32_t n = 0; n < WriteTracker::kHotFor; ++n) {
     faked.tracker.watch(page(5, 3));

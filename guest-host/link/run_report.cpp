@@ -1,0 +1,39 @@
+#include "guest-host/link/run_report.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include "protocol/spans.hpp"
+#include "shared/plain_file.hpp"
+
+namespace orrery::link {
+
+Result<void> write_run_report(const std::string& path, const protocol::ControlSegment& segment) {
+  using protocol::PartName;
+  const auto& status = *reinterpret_cast<const protocol::ServiceStatus*>(segment.part(PartName::status).data());
+  std::string counters;
+  const auto put = [&](const char* name, const std::atomic<uint64_t>& value) {
+    counters += fmt::format("{}\"{}\": {}", counters.empty() ? "" : ", ", name, value.load(std::memory_order_relaxed));
+  };
+  put("lives", status.lives);
+  put("retired", status.retired);
+  put("retired_replayed", status.retired_replayed);
+  put("refusals", status.refusals);
+  put("flips", status.flips);
+  put("escapes", status.escapes);
+  put("bound_bytes", status.bound_bytes);
+  put("uploaded_bytes", status.uploaded_bytes);
+  put("written_back_bytes", status.written_back_bytes);
+  put("write_conflicts", status.write_conflicts);
+  put("harvests", status.harvests);
+  put("harvest_scans", status.harvest_scans);
+  put("harvested_pages", status.harvested_pages);
+  const std::string text = fmt::format("{{\"spans\": {}, \"counters\": {{{}}}}}\n",
+                                       protocol::Spans(segment.part(PartName::spans)).json(), counters);
+  if (!publish_file(path, {std::as_bytes(std::span(text))})) {
+    return fail(ExitCode::usage, "cannot write the report {}: {}", path, std::strerror(errno));
+  }
+  return {};
+}
+
+}  // namespace orrery::link
