@@ -3,7 +3,7 @@
 #include <agc.h>
 #include <kernel.h>
 
-enum { COMMAND_BYTES = 16 * 1024, LABEL_BYTES = 256, PAGE = 2 * 1024 * 1024, AGC_VERSION = 13, PADDING = 16 };
+enum { COMMAND_BYTES = 64 * 1024, LABEL_BYTES = 256, PAGE = 2 * 1024 * 1024, AGC_VERSION = 13, PADDING = 16 };
 
 int gpu_open(struct gpu_queue* gpu, int queue_type, size_t bytes) {
   *gpu = (struct gpu_queue){0};

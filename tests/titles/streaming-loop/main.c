@@ -1,0 +1,92 @@
+// streaming-loop: cycles of many dispatches over memory that the CPU rewrites between them.
+#include <kernel.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "stream_cycle.h"
+
+enum { EXIT_DIFFERENT = 1, EXIT_USAGE = 2, EXIT_NO_GPU = 3, EXIT_NO_ANSWER = 4 };
+
+struct times {
+  double rewrite, submit, wait;  // microseconds
+};
+
+static int by_value(const void* a, const void* b) {
+  double x = *(const double*)a, y = *(const double*)b;
+  return (x > y) - (x < y);
+}
+
+// Median of a column; the first cycle, in which everything is new, is left out where there are others.
+static double median(const struct times* all, unsigned count, int column) {
+  double* sorted = malloc(sizeof *sorted * count);
+  unsigned first = count > 1, n = 0;
+  if (!sorted) return 0;
+  for (unsigned i = first; i < count; i++)
+    sorted[n++] = column == 0 ? all[i].rewrite : column == 1 ? all[i].submit : all[i].wait;
+  qsort(sorted, n, sizeof *sorted, by_value);
+  double middle = sorted[n / 2];
+  free(sorted);
+  return middle;
+}
+
+static double now(void) {
+  return (double)sceKernelReadTsc() / (double)sceKernelGetTscFrequency() * 1e6;
+}
+
+static int run_variant(struct stream* s, struct times* times, unsigned first_cycle) {
+  const struct settings* settings = s->settings;
+  unsigned wrong = 0, pages = 0;
+  for (unsigned n = 0; n < settings->cycles; n++) {
+    unsigned cycle = first_cycle + n;
+    double begin = now();
+    pages += rewrite_input(settings, &s->memory, cycle);
+    double rewritten = now();
+    int error = submit_cycle(s, cycle);
+    double submitted = now();
+    if (error == -1 || gpu_wait(&s->gpu, settings->wait_seconds) != GPU_DONE) {
+      printf("streaming-loop: no fence after %u s\n", settings->wait_seconds);
+      return EXIT_NO_ANSWER;
+    }
+    if (error) {
+      printf("streaming-loop: the submission was not accepted (0x%08x)\n", (unsigned)error);
+      return EXIT_NO_GPU;
+    }
+    times[n] = (struct times){rewritten - begin, submitted - rewritten, now() - submitted};
+    if (settings->times)
+      printf("cycle %u: rewrite %.1f us, submit %.1f us, wait %.1f us\n", n, times[n].rewrite, times[n].submit,
+             times[n].wait);
+    if (settings->check_all || n + 1 == settings->cycles) wrong += check_cycle(s, cycle);
+  }
+  printf("%-6s %u cycles of %u dispatches in %u submissions, %u pages rewritten; median rewrite %.1f us, submit %.1f us, "
+         "wait %.1f us; %s\n",
+         variant_name(s->variant), settings->cycles, settings->dispatches, settings->acquires, pages,
+         median(times, settings->cycles, 0), median(times, settings->cycles, 1), median(times, settings->cycles, 2),
+         wrong ? "different" : "equal");
+  return wrong ? EXIT_DIFFERENT : 0;
+}
+
+int main(int argc, char** argv) {
+  static struct stream stream;
+  static struct settings settings;
+  if (!read_settings(argc, argv, &settings)) return EXIT_USAGE;
+  stream.settings = &settings;
+  make_plan(&settings, &stream.plan);
+  int error = gpu_open(&stream.gpu, 0, shared_bytes(&stream.plan));
+  if (!error) error = make_memory(&settings, &stream.plan, &stream.gpu, &stream.memory);
+  struct times* times = malloc(sizeof *times * settings.cycles);
+  if (error || !times) {
+    printf("streaming-loop: no GPU queue or memory (0x%08x)\n", (unsigned)error);
+    return EXIT_NO_GPU;
+  }
+  unsigned equal = 0, different = 0;
+  int first = settings.variant == VARIANTS ? 0 : settings.variant;
+  int last = settings.variant == VARIANTS ? VARIANTS - 1 : settings.variant;
+  for (int variant = first; variant <= last; variant++) {
+    stream.variant = variant;
+    int code = run_variant(&stream, times, (unsigned)variant * settings.cycles + 1);
+    if (code > EXIT_DIFFERENT) return code;
+    code ? different++ : equal++;
+  }
+  printf("streaming-loop: %u equal, %u different\n", equal, different);
+  return different ? EXIT_DIFFERENT : 0;
+}
