@@ -66,8 +66,8 @@ struct ExecutorCounters {
   uint64_t postponed = 0;         // times a dispatch was told to ask again
   uint64_t waits_for_reads = 0;   // the device was waited for before the CPU read what it may have been writing
   uint64_t escapes = 0;           // device accesses outside the map
-  uint64_t bound_bytes = 0;      // of all dispatches
-  SyncCounters mirrors;          // zero where programs work in the arena itself
+  uint64_t bound_bytes = 0;       // of all dispatches
+  SyncCounters mirrors;           // zero where programs work in the arena itself
 };
 
 class DispatchExecutor final : public Executor {

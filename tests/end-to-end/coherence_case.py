@@ -49,14 +49,14 @@ class Coherence(RunCase):
         self.assertGreater(report["counters"]["harvest_scans"], 24 * 9)
 
     def test_a_service_killed_between_mirrors_and_memory_leaves_the_results_right(self):
-        process = self.start("run", "--headless", "--cpu", "--coherence", "mirrored", *SMALL, "--cycles", "400")
+        process = self.start("run", "--headless", "--cpu", "--coherence", "mirrored", *SMALL, "--cycles", "100")
         kills, last = 0, None
-        while kills < 5 and process.poll() is None:
+        while kills < 3 and process.poll() is None:
             service = wait_for(lambda: process.poll() is not None or child(process.pid, "orrery-gpu"))
             if process.poll() is not None or service == last:
                 time.sleep(0.01)
                 continue
-            time.sleep(1.0 + 0.05 * kills)
+            time.sleep(0.6 + 0.05 * kills)
             if alive(service):
                 os.kill(service, signal.SIGKILL)
                 kills, last = kills + 1, service

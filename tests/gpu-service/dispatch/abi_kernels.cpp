@@ -90,7 +90,7 @@ std::expected<shader::Module, std::vector<shader::ShaderRefusal>> translate(cons
     case kByteStripes: {
       const std::span<const uint32_t> words = narrow ? std::span<const uint32_t>(kByteStripes8) : kByteStripes32;
       module.spirv.assign(words.begin(), words.end());
-      module.uses_page_table = true;
+      module.uses_page_table = module.writes_anywhere = true;
       return module;
     }
     case kSpin: {

@@ -15,6 +15,11 @@ class Preparing : public Executing {
     executor = std::move(*made);
     ASSERT_TRUE(executor->acquire());
   }
+  ExecutorOptions with_threads(unsigned threads) const {
+    auto wanted = options();
+    wanted.preparation_threads = threads;
+    return wanted;
+  }
   // A dispatch whose two buffers are described at `table`, which holds them from now on.
   DispatchState through_table(uint64_t table, uint64_t from, uint64_t to) {
     describe(table, from, 128);
@@ -42,7 +47,7 @@ class Preparing : public Executing {
   static constexpr uint64_t kTable = kData, kFrom = kData + 0x10000, kTo = kData + 0x20000, kOther = kData + 0x30000;
 };
 
-INSTANTIATE_TEST_SUITE_P(Arena, Preparing, testing::Bool(), import_name);
+INSTANTIATE_TEST_SUITE_P(Arena, Preparing, every_form(), form_name);
 
 TEST_P(Preparing, a_table_that_earlier_work_writes_is_waited_for) {
   // The table names `kOther` until the first dispatch copies the second table over it.
@@ -94,7 +99,9 @@ TEST_P(Preparing, a_dispatch_that_writes_its_own_table_is_not_bound) {
 }
 
 TEST_P(Preparing, without_device_addressing_a_refusal_names_its_routes) {
-  make({.import_arena = GetParam(), .device_addressing = false});
+  auto wanted = options();
+  wanted.device_addressing = false;
+  make(wanted);
   auto state = launch(program(kPageCopy), 1);
   set_address(state, 0, kFrom);
   set_address(state, 2, kUnmapped);
@@ -135,7 +142,7 @@ struct Gate {
 TEST_P(Preparing, a_dispatch_under_preparation_holds_no_other) {
   Gate gate;
   gate.held_salt = 77;
-  make({.import_arena = GetParam(), .preparation_threads = 2}, gate.translator());
+  make(with_threads(2), gate.translator());
   fill_words(kFrom, 1);
   auto slow = launch(program(kPageCopy, 77), 1), fast = launch(program(kPageCopy, 1), 1);
   set_address(slow, 0, kFrom);
@@ -160,7 +167,7 @@ TEST_P(Preparing, what_was_prepared_ahead_is_there_when_it_is_dispatched) {
   Gate gate;
   gate.held_salt = 78;
   gate.open = true;
-  make({.import_arena = GetParam(), .preparation_threads = 1}, gate.translator());
+  make(with_threads(1), gate.translator());
   auto state = launch(program(kPageCopy, 78), 1);
   set_address(state, 0, kFrom);
   set_address(state, 2, kTo);
@@ -174,7 +181,7 @@ TEST_P(Preparing, what_was_prepared_ahead_is_there_when_it_is_dispatched) {
 }
 
 TEST_P(Preparing, refusals_come_back_from_workers_too) {
-  make({.import_arena = GetParam(), .preparation_threads = 1});
+  make(with_threads(1));
   EXPECT_NE(text_of(until_done(launch(program(kRefused), 1))).find("no semantics"), std::string::npos);
   EXPECT_NE(text_of(until_done(launch(program(kUnreadable), 1))).find("reserved encoding"), std::string::npos);
   EXPECT_NE(text_of(until_done(launch({kUnmapped}, 1))).find("is not mapped"), std::string::npos);
