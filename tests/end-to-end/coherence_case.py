@@ -5,7 +5,7 @@ import os
 import signal
 import time
 
-from running import RunCase, alive, child, orrery, wait_for
+from running import RunCase, child, orrery
 
 SMALL = ("streaming-loop", "--groups", "2,6", "--large", "3", "--dispatches", "12", "--small-groups", "1", "--mib", "1", "--runs", "9",
          "--share", "20", "--check-all")
@@ -49,21 +49,17 @@ class Coherence(RunCase):
         self.assertGreater(report["counters"]["harvest_scans"], 24 * 9)
 
     def test_a_service_killed_between_mirrors_and_memory_leaves_the_results_right(self):
-        process = self.start("run", "--headless", "--cpu", "--coherence", "mirrored", *SMALL, "--cycles", "100")
-        kills, last = 0, None
-        while kills < 3 and process.poll() is None:
-            service = wait_for(lambda: process.poll() is not None or child(process.pid, "orrery-gpu"))
-            if process.poll() is not None or service == last:
-                time.sleep(0.01)
-                continue
-            time.sleep(0.6 + 0.05 * kills)
-            if alive(service):
-                os.kill(service, signal.SIGKILL)
-                kills, last = kills + 1, service
-        out, err = process.communicate(timeout=250)
-        self.assertEqual(process.returncode, 0, out + err)
-        self.assertIn("streaming-loop: 1 equal, 0 different", out)
-        self.assertGreater(kills, 0, err)
+        process = self.start("run", "--headless", "--cpu", "--coherence", "mirrored", *SMALL, "--cycles", "60", "--times")
+        lines, kills = [], 0
+        for line in process.stdout:
+            lines.append(line)
+            if line.startswith(("cycle 10:", "cycle 25:", "cycle 40:")):
+                time.sleep(0.005 * (kills + 1))
+                os.kill(child(process.pid, "orrery-gpu"), signal.SIGKILL)
+                kills += 1
+        _, err = process.communicate(timeout=100)
+        self.assertEqual((process.returncode, kills), (0, 3), "".join(lines) + err)
+        self.assertIn("streaming-loop: 1 equal, 0 different\n", lines)
 
     def test_the_log_says_how_memory_is_kept_and_writes_are_found(self):
         run = self.run_loop("--verbose", "--coherence", "mirrored", "--tracker", "hash", title=("--cycles", "1"))
