@@ -342,6 +342,9 @@ constexpr const char* kLane[] = {
     "ds_swizzle_b32 {d}, {v} offset:swizzle(BITMASK_PERM, \"01pi0\")",
     "ds_bpermute_b32 {d}, {v}, {v}",
     "ds_bpermute_b32 {d}, {v}, {v} offset:60",
+    "ds_permute_b32 {d}, {v}, {v}",
+    "ds_swizzle_b32 {d}, {v} offset:0xc4a3",
+    "ds_swizzle_b32 {d}, {v} offset:0xe009",
 };
 
 }  // namespace

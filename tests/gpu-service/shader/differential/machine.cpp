@@ -118,7 +118,8 @@ const Approximation* tolerance(const AssembledProgram& program, uint32_t dword) 
 }  // namespace
 
 std::string Variant::text() const {
-  return fmt::format("wave{}, {}{}", layout.wave, layout.text(), bind ? "" : ", nothing bound");
+  return fmt::format("wave{}, {}{}{}", layout.wave, layout.text(), bind ? "" : ", nothing bound",
+                     lds_in_memory ? ", LDS in memory" : "");
 }
 
 std::string Failure::text() const {
@@ -163,6 +164,7 @@ TranslateOptions Machine::options_for(const AssembledProgram& program, const Var
   TranslateOptions options;
   options.layout = how.layout;
   options.host = dispatch::host_features(device_.facts());
+  if (how.lds_in_memory) options.host.workgroup_memory = program.launch.lds_bytes - 1;
   options.group_size = {program.launch.threads, 1, 1};
   options.rsrc1 = rsrc1_of(program.launch);
   options.rsrc2 = rsrc2_of(program.launch);
@@ -193,6 +195,9 @@ std::vector<Variant> Machine::variants(const AssembledProgram& program) const {
       continue;
     if (analysis && !why_not(layout, analysis->needs, group_shape(options), host_lanes(options.host)).empty()) continue;
     variants.push_back({layout, true});
+  }
+  if (options_.lds_in_memory && program.launch.lds_bytes != 0 && !variants.empty()) {
+    variants.push_back({variants.front().layout, true, true});
   }
   if (options_.unbound && !variants.empty()) {
     variants.push_back({variants.front().layout, false});

@@ -17,7 +17,8 @@ namespace orrery::shader::differential {
 // One way to run a program on a device.
 struct Variant {
   LaneLayout layout;
-  bool bind = true;  // false: buffers are reached through the page table too
+  bool bind = true;            // false: buffers are reached through the page table too
+  bool lds_in_memory = false;  // as on a device without workgroup memory
   std::string text() const;
 };
 
@@ -37,7 +38,8 @@ struct MachineOptions {
   // A whole wave in one invocation takes the driver very long: only programs of so many instructions, a
   // twentieth of it in wave64.
   uint32_t whole_wave_instructions = 0;
-  bool unbound = false;  // also with nothing bound
+  bool unbound = false;        // also with nothing bound
+  bool lds_in_memory = false;  // also with LDS in device memory
 };
 
 class Machine {

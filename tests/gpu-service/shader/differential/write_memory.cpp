@@ -136,7 +136,7 @@ void lds_own(ProgramWriter& w) {
     w.line("v_or_b32 v4, v4, v5");
   }
   const uint32_t offset = 4 * w.below(2);
-  switch (w.below(12)) {
+  switch (w.below(16)) {
     case 0:
       w.line(fmt::format("ds_write_b32 v4, {{v}} offset:{}", offset));
       break;
@@ -174,8 +174,27 @@ void lds_own(ProgramWriter& w) {
       w.line(fmt::format("ds_{}_rtn_{} {{d}}, v4, {{v}} offset:{}", kOps[which], kTypes[which], offset));
       break;
     }
+    case 11: {
+      static constexpr const char* kOps[] = {"add_rtn_u64", "rsub_rtn_u64", "dec_rtn_u64", "min_rtn_i64",
+                                             "max_rtn_u64", "xor_rtn_b64",  "min_rtn_f64", "wrxchg_rtn_b64"};
+      w.line(fmt::format("ds_{} {}, v4, {} offset:{}", w.one_of(kOps), registers(w, 2), registers(w, 2), 2 * offset));
+      break;
+    }
+    case 12: {
+      static constexpr const char* kOps[] = {"cmpst_rtn_b64", "cmpst_rtn_f64", "mskor_rtn_b64"};
+      w.line(fmt::format("ds_{} {}, v4, {}, {}", w.one_of(kOps), registers(w, 2), registers(w, 2), registers(w, 2)));
+      break;
+    }
+    case 13: {
+      static constexpr const char* kOps[] = {"mskor", "wrap", "cmpst"};
+      w.line(fmt::format("ds_{}_rtn_b32 {{d}}, v4, {{v}}, {{v}} offset:{}", w.one_of(kOps), offset));
+      break;
+    }
+    case 14:
+      w.line(fmt::format("ds_{}_rtn_f32 {{d}}, v4, {{v}} offset:{}", w.chance(2) ? "min" : "max", offset));
+      break;
     default:
-      w.line(w.chance(2) ? "ds_wrxchg_rtn_b32 {d}, v4, {v}" : "ds_cmpst_rtn_b32 {d}, v4, {v}, {v}");
+      w.line("ds_wrxchg_rtn_b32 {d}, v4, {v}");
       break;
   }
   w.line("s_waitcnt lgkmcnt(0)");
