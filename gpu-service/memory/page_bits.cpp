@@ -16,6 +16,8 @@ void PageBits::set(ArenaRange range, bool value) {
     const uint64_t mask = (count == 64 ? ~0ull : (1ull << count) - 1) << bit;
     uint64_t& word = words_[page / 64];
     word = value ? word | mask : word & ~mask;
+    const uint64_t index = page / 64, summary_bit = 1ull << index % 64;
+    summary_[index / 64] = word != 0 ? summary_[index / 64] | summary_bit : summary_[index / 64] & ~summary_bit;
     page += count;
   }
 }
@@ -25,9 +27,18 @@ uint64_t PageBits::find(uint64_t page, uint64_t last, bool value) const {
     const uint64_t word = value ? words_[page / 64] : ~words_[page / 64];
     const uint64_t rest = word >> page % 64;
     if (rest != 0) return std::min(page + static_cast<uint64_t>(std::countr_zero(rest)), last);
-    page = (page / 64 + 1) * 64;
+    page = (value ? next_word(page / 64 + 1) : page / 64 + 1) * 64;
   }
   return last;
+}
+
+uint64_t PageBits::next_word(uint64_t index) const {
+  while (index < words_.size()) {
+    const uint64_t rest = summary_[index / 64] >> index % 64;
+    if (rest != 0) return index + static_cast<uint64_t>(std::countr_zero(rest));
+    index = (index / 64 + 1) * 64;
+  }
+  return words_.size();
 }
 
 bool PageBits::any(ArenaRange range) const {

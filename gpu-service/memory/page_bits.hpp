@@ -12,7 +12,8 @@ namespace orrery::memory {
 
 class PageBits {
  public:
-  explicit PageBits(uint64_t arena_size) : pages_(arena_size / kHostPage), words_((pages_ + 63) / 64) {}
+  explicit PageBits(uint64_t arena_size)
+      : pages_(arena_size / kHostPage), words_((pages_ + 63) / 64), summary_((words_.size() + 63) / 64) {}
 
   // Whole pages: ranges are rounded out, and cut where the arena ends.
   void set(ArenaRange range, bool value);
@@ -40,9 +41,12 @@ class PageBits {
   uint64_t last_page(ArenaRange range) const;
   // The first page of [page, last) whose bit is `value`; `last` when there is none.
   uint64_t find(uint64_t page, uint64_t last, bool value) const;
+  // The first word from `index` on that is not 0.
+  uint64_t next_word(uint64_t index) const;
 
   uint64_t pages_;
   std::vector<uint64_t> words_;
+  std::vector<uint64_t> summary_;  // one bit per word that is not 0: few pages of a large arena are set
 };
 
 }  // namespace orrery::memory

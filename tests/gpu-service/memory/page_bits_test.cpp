@@ -16,12 +16,12 @@ Ranges runs(const PageBits& bits, ArenaRange range, bool value) {
 }
 
 TEST(PageBits, runs_are_the_longest_of_the_range_for_random_bits) {
-  constexpr uint64_t kPages = 300;
+  constexpr uint64_t kPages = 10'000;
   std::mt19937 random(3);
   PageBits bits(kPages * kHostPage);
   std::vector<bool> model(kPages);
-  for (int round = 0; round < 2000; ++round) {
-    const uint64_t a = random() % kPages, b = a + random() % (kPages - a + 1);
+  for (int round = 0; round < 500; ++round) {
+    const uint64_t a = random() % kPages, b = std::min(kPages, a + random() % (random() % 2 == 0 ? 300 : kPages));
     const bool value = random() % 2 == 0;
     bits.set({a * kHostPage, b * kHostPage}, value);
     for (uint64_t page = a; page < b; ++page) model[page] = value;
@@ -41,6 +41,20 @@ TEST(PageBits, runs_are_the_longest_of_the_range_for_random_bits) {
               std::find(model.begin() + static_cast<int>(first), model.begin() + static_cast<int>(last), true) !=
                   model.begin() + static_cast<int>(last));
   }
+}
+
+TEST(PageBits, far_apart_pages_of_a_large_arena_are_found) {
+  constexpr uint64_t kArena = 64ull << 30;
+  PageBits bits(kArena);
+  Ranges wanted;
+  for (uint64_t at = 3 * kHostPage; at < kArena; at = at * 3 + kHostPage) {
+    bits.set({at, at + kHostPage}, true);
+    wanted.push_back({at, at + kHostPage});
+  }
+  EXPECT_EQ(runs(bits, bits.all(), true), wanted);
+  EXPECT_EQ(bits.count(), wanted.size());
+  for (const ArenaRange& range : wanted) bits.set(range, false);
+  EXPECT_FALSE(bits.any(bits.all()));
 }
 
 TEST(PageBits, parts_of_pages_count_whole_and_the_arena_s_end_cuts) {
