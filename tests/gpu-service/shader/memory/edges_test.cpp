@@ -87,6 +87,7 @@ TEST(MemoryEdges, loads_straight_into_lds_put_a_dword_for_each_lane) {
       "global_load_ushort v1, s[0:1] offset:516 lds\n" +
           read,
       4);
+  p.addressed = false;
   p.lds_bytes = 1024;
   EXPECT_EQ(difference(p), "");
 }
