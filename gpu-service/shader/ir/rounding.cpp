@@ -39,6 +39,10 @@ bool is_zero(Builder& b, Value v, uint64_t& bits) {
   const Inst& inst = b.function().at(v);
   const uint64_t sign = shape_of(inst.type).sign_bit();
   if (b.is_constant(v, bits)) return (bits & (sign - 1)) == 0;
+  if (inst.op == Op::fneg && is_zero(b, b.function().args(v)[0], bits)) {
+    bits ^= sign;
+    return true;
+  }
   if (inst.op != Op::f_to_f || !is_zero(b, b.function().args(v)[0], bits)) return false;
   bits = bits != 0 ? sign : 0;
   return true;
@@ -64,6 +68,19 @@ Value plain_mul(Builder& b, Value x, Value y) {
   const Value finite = b.compare(Op::flt, b.op(Op::fabs, x), b.constant(type, shape.infinity()));
   const Value nan = b.constant(type, shape.infinity() | shape.quiet_bit());
   return b.select(finite, b.as(type, b.lxor(sign, b.constant(shape.integer, zero))), nan);
+}
+
+// To nearest even. With a zero factor the product is exact, and with a zero to add only the sign of an exact zero is
+// not the product's.
+Value plain_fma(Builder& b, Value x, Value y, Value z) {
+  uint64_t zero = 0;
+  if (is_zero(b, x, zero) || is_zero(b, y, zero)) return plain_add(b, plain_mul(b, x, y), z);
+  if (!is_zero(b, z, zero)) return b.op(Op::ffma, x, y, z);
+  const Value product = plain_mul(b, x, y);
+  if (zero != 0) return product;
+  const Value nothing = b.constant(b.type(x), 0);
+  const Value exact = b.lor(b.compare(Op::feq, x, nothing), b.compare(Op::feq, y, nothing));
+  return b.select(b.land(exact, b.compare(Op::feq, product, nothing)), nothing, product);
 }
 
 // x + y of doubles, to odd. An exact zero is -0 when rounding down, unless both are +0.
@@ -122,8 +139,9 @@ Value rounded_add(Builder& b, Value x, Value y) {
 }
 
 Value rounded_sub(Builder& b, Value x, Value y) {
-  if (b.mode().round(b.type(x)) == Round::nearest_even) return b.op(Op::fsub, x, y);
-  return rounded_add(b, x, b.op(Op::fneg, y));
+  uint64_t zero = 0;
+  const bool plain = b.mode().round(b.type(x)) == Round::nearest_even && !is_zero(b, x, zero) && !is_zero(b, y, zero);
+  return plain ? b.op(Op::fsub, x, y) : rounded_add(b, x, b.op(Op::fneg, y));
 }
 
 Value rounded_mul(Builder& b, Value x, Value y) {
@@ -141,7 +159,7 @@ Value rounded_mul(Builder& b, Value x, Value y) {
 Value rounded_fma(Builder& b, Value x, Value y, Value z) {
   const Type type = b.type(x);
   const Round round = b.mode().round(type);
-  if (round == Round::nearest_even || !has_doubles(b)) return b.op(Op::ffma, x, y, z);
+  if (round == Round::nearest_even || !has_doubles(b)) return plain_fma(b, x, y, z);
   if (type == Type::f64) return double_fma(b, x, y, z, round);
   const Value product = plain_mul(b, widened(b, x, Type::f64), widened(b, y, Type::f64));
   return narrowed(b, odd_sum(b, product, widened(b, z, Type::f64), round), type, round);

@@ -1,9 +1,9 @@
-// Folding of constants and identities as operations are made. Floating-point arithmetic is left to the device: its
-// modes decide.
+// Folding of constants and identities as operations are made.
 #include <bit>
 
 #include "gpu-service/shader/ir/builder_state.hpp"
 #include "gpu-service/shader/ir/float_shape.hpp"
+#include "gpu-service/shader/ir/fold_floats.hpp"
 
 namespace orrery::shader::ir {
 namespace {
@@ -264,7 +264,9 @@ Value simplify(Builder& b, const Function& f, Op op, Type type, std::span<const 
   for (size_t i = 0; i < count; ++i) all &= constant[i] = b.is_constant(args[i], c[i]);
   const Type operand = f.type(args[0]);
   uint64_t out = 0;
-  if (all && evaluate(op, type, operand, c, imm, out)) return b.constant(type, out);
+  if (all && (evaluate(op, type, operand, c, imm, out) || fold_floats(op, type, operand, c, imm, out))) {
+    return b.constant(type, out);
+  }
   auto arg = [&](Value v, size_t i) { return f.args(v)[i]; };
   auto op_of = [&](Value v) { return f.at(v).op; };
   const uint64_t ones = bits_of(type) == 64 ? ~0ull : (1ull << bits_of(type)) - 1;

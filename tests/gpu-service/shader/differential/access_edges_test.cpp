@@ -168,5 +168,24 @@ v_mov_b32 v15, 0x3c01
   EXPECT_EQ(difference(body + "s_denorm_mode 15\n" + keep), "");
 }
 
+TEST(NumberModes, zeros_that_are_known_before_the_program_runs_keep_their_signs_and_make_nans) {
+  std::string body = "v_mov_b32 v12, 0\nv_cvt_off_f32_i4 v13, 0xff00ff00\nv_cvt_f32_u32 v14, 0\nv_mov_b32 v17, 0\n";
+  // Signs of zeros, infinities and NaNs among the values.
+  body += "v_lshlrev_b32 v8, 24, v8\nv_and_b32 v9, 0xff800000, v9\n";
+  for (const char* line :
+       {"v_mul_f32 v15, 0, v9", "v_mul_f32 v15, v13, v9", "v_mul_f32 v15, |v14|, v9", "v_fma_f32 v15, -v9, 0, v8",
+        "v_fma_f32 v15, v8, v9, 0", "v_fma_f32 v15, v8, -v9, -v12", "v_add_f32 v15, 0, v8", "v_sub_f32 v15, v13, v8",
+        "v_sub_f32 v15, v8, -v14", "v_fmac_f32 v15, v9, v13", "v_mul_f32 v15, v13, v12"}) {
+    body += fmt::format(R"({}
+v_cmp_u_f32 {{vcc}}, v15, v15
+v_cndmask_b32 v16, v15, 0x7fc00000, {{vcc}}
+v_mul_lo_u32 v17, 0x9e3779b1, v17
+v_xor_b32 v17, v17, v16
+)",
+                        line);
+  }
+  EXPECT_EQ(difference(body + "v_mov_b32 v10, v17\nv_mov_b32 v11, v16"), "");
+}
+
 }  // namespace
 }  // namespace orrery::shader::differential
