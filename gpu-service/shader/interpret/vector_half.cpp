@@ -1,9 +1,14 @@
 // 16-bit float arithmetic, through double and rounded once.
+#include <algorithm>
+#include <cmath>
+
 #include "gpu-service/shader/interpret/float_functions.hpp"
 #include "gpu-service/shader/interpret/vector_templates.hpp"
 
 namespace orrery::shader::interpret {
 namespace {
+
+constexpr int kFarthestScale = 256;
 
 using u16 = uint16_t;
 double wide(u16 half) { return half_to_float(half); }
@@ -74,7 +79,9 @@ void load_exponent(Wave& wave, const Step& step) {
   fetch_float_half(wave, step, 0, a);
   fetch_half(wave, step, 1, b);
   for (uint32_t lane = 0; lane < wave.lanes; ++lane) {
-    r[lane] = half_from_double(std::ldexp(wide(a[lane]), static_cast<int16_t>(b[lane])), Mode{wave.mode}.round64());
+    // Within what a double holds: beyond, every half is far behind its largest or smallest.
+    const int by = std::clamp<int>(static_cast<int16_t>(b[lane]), -kFarthestScale, kFarthestScale);
+    r[lane] = half_from_double(std::ldexp(wide(a[lane]), by), Mode{wave.mode}.round64());
   }
   write_float_half(wave, step, r);
 }

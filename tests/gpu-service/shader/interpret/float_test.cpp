@@ -252,5 +252,23 @@ v_div_fixup_f64 v[10:11], v[28:29], v[3:4], v[1:2]
   }
 }
 
+TEST(InterpretedFloats, halves_scaled_far_out_of_range_round_as_mode_says) {
+  Snippet snippet;
+  snippet.vgprs[0] = each_lane(32, [](uint32_t) { return 0x3c00u; });  // 1
+  snippet.sgprs[2] = 0x4000;
+  snippet.sgprs[3] = static_cast<uint32_t>(-0x4000);
+  const std::string text = "v_ldexp_f16 v10, v1, s2\nv_ldexp_f16 v11, v1, s3\nv_ldexp_f16 v12, -v1, s3";
+  constexpr uint32_t kUp = 1, kTowardZero = 3;
+  snippet.float_mode = 0xf0 | kTowardZero << 2;
+  Result result = run_snippet(text, snippet);
+  EXPECT_EQ(result.vgprs[0][0], 0x7bffu);
+  EXPECT_EQ(result.vgprs[1][0], 0u);
+  snippet.float_mode = 0xf0 | kUp << 2;
+  result = run_snippet(text, snippet);
+  EXPECT_EQ(result.vgprs[0][0], 0x7c00u);
+  EXPECT_EQ(result.vgprs[1][0], 1u);
+  EXPECT_EQ(result.vgprs[2][0], 0x8000u);
+}
+
 }  // namespace
 }  // namespace orrery::shader::testing
