@@ -13,6 +13,8 @@ shader::HostFeatures host_features(const vulkan::DeviceFacts& facts) {
   host.orders_zeros = facts.orders_zeros;
   host.float16 = facts.float16;
   host.float64 = facts.float64;
+  host.keeps_denormals_of = facts.keeps_denormals_of;
+  host.keeps_special_of = facts.keeps_special_of;
   host.int8 = host.int16 = host.int64 = true;  // required when the device is opened
   host.buffer_int64_atomics = facts.buffer_int64_atomics;
   host.shared_int64_atomics = facts.shared_int64_atomics;

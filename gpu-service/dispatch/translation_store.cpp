@@ -73,7 +73,7 @@ ContentHash translator_build() {
 std::vector<std::byte> translation_key(const shader::Program& program, const shader::TranslateOptions& o,
                                        ContentHash build) {
   // A member that is added must be in the key; then these numbers change.
-  static_assert(sizeof(shader::TranslateOptions) == 80 && sizeof(shader::HostFeatures) == 36);
+  static_assert(sizeof(shader::TranslateOptions) == 88 && sizeof(shader::HostFeatures) == 44);
   std::vector<std::byte> key;
   const auto put = [&](auto value) {
     const auto bytes = std::as_bytes(std::span(&value, 1));
@@ -86,7 +86,8 @@ std::vector<std::byte> translation_key(const shader::Program& program, const sha
   for (const uint32_t word :
        {o.layout.wave, o.layout.subgroup, o.layout.k, static_cast<uint32_t>(o.layout.exchange), o.group_size[0],
         o.group_size[1], o.group_size[2], o.rsrc1, o.rsrc2, o.scratch_dwords, o.host.workgroup_memory,
-        o.host.max_invocations, o.host.min_subgroup, o.host.max_subgroup, o.host.max_subgroups, o.host.loop_limit}) {
+        o.host.max_invocations, o.host.min_subgroup, o.host.max_subgroup, o.host.max_subgroups, o.host.loop_limit,
+        o.host.keeps_denormals_of, o.host.keeps_special_of}) {
     put(word);
   }
   for (const bool flag : {o.partial_groups, o.bind_buffers, o.host.fuses_fma, o.host.orders_zeros, o.host.float16,

@@ -42,6 +42,9 @@ struct HostFeatures {
   bool fuses_fma = true;      // OpExtInst Fma really fuses (lavapipe 22.3 does not)
   bool orders_zeros = false;  // NMin and NMax take -0 for less than +0 (lavapipe 22.3 does not)
   bool float16 = true, float64 = true, int8 = true, int16 = true, int64 = true;
+  // Widths (16, 32, 64 or'ed) of which a module may demand that denormals live (DenormPreserve), and that signs of
+  // zeros, infinities and NaNs count (SignedZeroInfNanPreserve). Elsewhere the driver does as it likes.
+  uint32_t keeps_denormals_of = 0, keeps_special_of = 0;
   bool buffer_int64_atomics = true, shared_int64_atomics = true;
   bool workgroup_views = false;  // workgroupMemoryExplicitLayout: the same bytes as 32 and as 64 bits
   bool lockstep_subgroups =

@@ -42,6 +42,9 @@ struct DeviceFacts {
   bool buffer_int64_atomics = false, shared_int64_atomics = false;
   bool workgroup_views = false;  // workgroupMemoryExplicitLayout
   bool memory_model = false;     // vulkanMemoryModel and its device scope
+  // Widths of floats (16, 32, 64 or'ed) of which a module may demand that denormals live, and that zeros keep their
+  // sign and infinities and NaNs are not assumed away (VkPhysicalDeviceFloatControlsProperties).
+  uint32_t keeps_denormals_of = 0, keeps_special_of = 0;
   bool subgroup_extended_types = false, scalar_block_layout = false;
   bool device_fault = false, swapchain = false;
   // Probed by running a shader when the device is opened, see device_probe.hpp.

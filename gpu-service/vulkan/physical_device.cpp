@@ -39,6 +39,25 @@ void copy_array(Array& out, const void* in) {
   std::memcpy(out.data(), in, sizeof(out));
 }
 
+uint32_t widths(VkBool32 half, VkBool32 single, VkBool32 twice) {
+  return (half ? 16u : 0u) | (single ? 32u : 0u) | (twice ? 64u : 0u);
+}
+
+// Without independence between widths all have the same mode: those that can't have it take it from the others.
+uint32_t preserved_denormals(const VkPhysicalDeviceVulkan12Properties& v12) {
+  const uint32_t all = widths(true, true, true);
+  const uint32_t offered =
+      widths(v12.shaderDenormPreserveFloat16, v12.shaderDenormPreserveFloat32, v12.shaderDenormPreserveFloat64);
+  switch (v12.denormBehaviorIndependence) {
+    case VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL:
+      return offered;
+    case VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_32_BIT_ONLY:
+      return (offered & (16 | 64)) == (16 | 64) ? offered : offered & 32;
+    default:
+      return offered == all ? all : 0;
+  }
+}
+
 void read_properties(VkPhysicalDevice device, DeviceFacts& facts, bool can_import) {
   VkPhysicalDeviceExternalMemoryHostPropertiesEXT host{
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
@@ -74,6 +93,9 @@ void read_properties(VkPhysicalDevice device, DeviceFacts& facts, bool can_impor
   facts.max_allocations = limits.maxMemoryAllocationCount;
   facts.import_alignment = can_import ? host.minImportedHostPointerAlignment : 0;
   facts.timestamp_period_ns = limits.timestampPeriod;
+  facts.keeps_denormals_of = preserved_denormals(v12);
+  facts.keeps_special_of = widths(v12.shaderSignedZeroInfNanPreserveFloat16, v12.shaderSignedZeroInfNanPreserveFloat32,
+                                  v12.shaderSignedZeroInfNanPreserveFloat64);
 
   constexpr VkSubgroupFeatureFlags kOperations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT |
                                                  VK_SUBGROUP_FEATURE_BALLOT_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT |

@@ -15,6 +15,7 @@ Emitter::Emitter(const ir::Function& function, const TranslateOptions& options)
       k_(options.layout.k),
       subgroup_(options.layout.invocations()),
       exchange_(options.layout.whole_wave() ? LaneExchange::none : options.layout.exchange) {
+  module_.keep(o_.host.keeps_denormals_of, o_.host.keeps_special_of);
   threads_ = group_shape(o_).threads();
   waves_ = std::max(1u, (threads_ + o_.layout.wave - 1) / o_.layout.wave);
   lds_dwords_ = ((o_.rsrc2 >> 15) & 511) * 128;

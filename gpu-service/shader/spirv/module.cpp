@@ -201,7 +201,25 @@ Id Module::glsl() {
   return glsl_;
 }
 
+// A driver may otherwise flush denormals, and NVIDIA's does for 32 bits.
+void Module::demand_float_modes(Id main) {
+  for (const ir::Type type : {ir::Type::f16, ir::Type::f32, ir::Type::f64}) {
+    const uint32_t width = ir::bits_of(type);
+    if (!scalar_[static_cast<size_t>(type)]) continue;
+    if (denormals_of_ & width) {
+      capability(spv::CapabilityDenormPreserve);
+      put(modes_, spv::OpExecutionMode, {main, static_cast<uint32_t>(spv::ExecutionModeDenormPreserve), width});
+    }
+    if (special_of_ & width) {
+      capability(spv::CapabilitySignedZeroInfNanPreserve);
+      put(modes_, spv::OpExecutionMode,
+          {main, static_cast<uint32_t>(spv::ExecutionModeSignedZeroInfNanPreserve), width});
+    }
+  }
+}
+
 Words Module::assemble(Id main, std::array<uint32_t, 3> local_size, const Words& functions) {
+  demand_float_modes(main);
   if (!exact_.empty()) {
     const Id group = new_id();
     decorate(group, spv::DecorationNoContraction);

@@ -75,10 +75,19 @@ class Module {
 
   Words& types() { return types_; }
   Words& execution_modes() { return modes_; }
+  // Widths (16, 32, 64 or'ed) whose denormals, and whose signs of zeros, infinities and NaNs, the device can be told to
+  // keep; the module demands it of the widths that it uses.
+  void keep(uint32_t denormals_of, uint32_t special_of) {
+    denormals_of_ = denormals_of;
+    special_of_ = special_of;
+  }
 
  private:
   Id next_ = 1, glsl_ = 0, void_ = 0, pair_ = 0;
   bool physical_addresses_ = false, explicit_workgroup_ = false;
+  void demand_float_modes(Id main);
+
+  uint32_t denormals_of_ = 0, special_of_ = 0;
   Words capabilities_, decorations_, types_, modes_, interface_, exact_;
   std::array<Id, 9> scalar_{};
   std::unordered_map<uint64_t, Id> derived_, constants_;
