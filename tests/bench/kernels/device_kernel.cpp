@@ -76,7 +76,7 @@ Result<std::unique_ptr<DeviceKernel>> glsl_kernel(const vulkan::Device& device, 
   std::vector<DeviceKernel::Range> ranges;
   for (int i = 0; i < prepared.count; ++i) {
     const argument& a = prepared.arguments[static_cast<size_t>(i)];
-    if (a.use == USE_VALUE) {
+    if (a.use == USE_VALUE || a.use == USE_SAMPLER) {
       push.values.at(values++) = a.value;
     } else {
       ranges.push_back({block.work().handle(), prepared.layout.offset[i], align_up(prepared.layout.bytes[i], 4)});

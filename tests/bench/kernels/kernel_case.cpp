@@ -55,6 +55,7 @@ TitleKernel::TitleKernel(const dispatch::CorpusKernel& from, const void* image) 
     const uint8_t kind = argument.type == "pointer"      ? GPU_POINTER
                          : argument.type == "descriptor" ? GPU_DESCRIPTOR
                          : argument.type == "image"      ? GPU_IMAGE
+                         : argument.type == "sampler"    ? GPU_SAMPLER
                                                          : GPU_VALUE;
     arguments.push_back({static_cast<uint16_t>(argument.offset), static_cast<uint16_t>(argument.size), kind});
   }

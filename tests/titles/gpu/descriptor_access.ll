@@ -41,6 +41,18 @@ define internal void @store_image(float %value, <8 x i32> %t, i32 %x, i32 %y) al
   ret void
 }
 
+define internal <4 x float> @sample_image(<8 x i32> %t, <4 x i32> %s, float %x, float %y) alwaysinline {
+  %r = call <4 x float> @llvm.amdgcn.image.sample.lz.2d.v4f32.f32(i32 15, float %x, float %y, <8 x i32> %t, <4 x i32> %s, i1 false, i32 0, i32 0)
+  ret <4 x float> %r
+}
+
+define internal <4 x float> @gather_image(<8 x i32> %t, <4 x i32> %s, float %x, float %y) alwaysinline {
+  %r = call <4 x float> @llvm.amdgcn.image.gather4.lz.2d.v4f32.f32(i32 2, float %x, float %y, <8 x i32> %t, <4 x i32> %s, i1 false, i32 0, i32 0)
+  ret <4 x float> %r
+}
+
+declare <4 x float> @llvm.amdgcn.image.sample.lz.2d.v4f32.f32(i32 immarg, float, float, <8 x i32>, <4 x i32>, i1 immarg, i32 immarg, i32 immarg)
+declare <4 x float> @llvm.amdgcn.image.gather4.lz.2d.v4f32.f32(i32 immarg, float, float, <8 x i32>, <4 x i32>, i1 immarg, i32 immarg, i32 immarg)
 declare <4 x float> @llvm.amdgcn.image.load.2d.v4f32.i32(i32 immarg, i32, i32, <8 x i32>, i32 immarg, i32 immarg)
 declare void @llvm.amdgcn.image.store.2d.f32.i32(float, i32 immarg, i32, i32, <8 x i32>, i32 immarg, i32 immarg)
 declare i32 @llvm.amdgcn.s.buffer.load.i32(<4 x i32>, i32, i32 immarg)

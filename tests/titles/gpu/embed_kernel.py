@@ -13,7 +13,8 @@ from code_object import CodeObject, CodeObjectError, hsa_kernel, pal_kernel
 from pal_entry import parse_arguments
 
 CPU_TYPES = {"pointer": "void*", "f32": "float", "u32": "unsigned", "float": "float", "uint": "unsigned", "int": "int",
-             "ulong": "unsigned long", "long": "long", "double": "double", "descriptor": "const void*", "image": "const void*"}
+             "ulong": "unsigned long", "long": "long", "double": "double", "descriptor": "const void*", "image": "const void*",
+             "sampler": "const void*"}
 
 
 def words(data):
@@ -24,7 +25,7 @@ def words(data):
 def c_source(name, kernel, image):
     def register(what):
         return kernel["registers"].get(what, -1)
-    kinds = {"pointer": "GPU_POINTER", "descriptor": "GPU_DESCRIPTOR", "image": "GPU_IMAGE"}
+    kinds = {"pointer": "GPU_POINTER", "descriptor": "GPU_DESCRIPTOR", "image": "GPU_IMAGE", "sampler": "GPU_SAMPLER"}
     arguments = "\n".join(f"  {{{a['offset']}, {a['size']}, {kinds.get(a['type'], 'GPU_VALUE')}}}," for a in kernel["arguments"])
     symbol = f"{name}_w{kernel['wave']}"
     x, y, z = kernel["group_size"]
@@ -51,7 +52,7 @@ const struct gpu_kernel {symbol} = {{
 
 def cpu_source(name, kernel):
     types = [CPU_TYPES[a["type"]] for a in kernel["arguments"]]
-    passed = [f"a + {a['offset']}" if a["type"] in ("descriptor", "image") else f"*({t} const*)(a + {a['offset']})"
+    passed = [f"a + {a['offset']}" if a["type"] in ("descriptor", "image", "sampler") else f"*({t} const*)(a + {a['offset']})"
               for a, t in zip(kernel["arguments"], types)]
     return f"""// Calls one work item of {name}, compiled for the CPU, with the arguments of a dispatch.
 void {name}({', '.join(types)});

@@ -2,7 +2,7 @@
 #ifndef ORRERY_TITLES_GPU_KERNEL_H
 #define ORRERY_TITLES_GPU_KERNEL_H
 
-enum gpu_argument_kind { GPU_VALUE = 0, GPU_POINTER = 1, GPU_DESCRIPTOR = 2, GPU_IMAGE = 3 };
+enum gpu_argument_kind { GPU_VALUE = 0, GPU_POINTER = 1, GPU_DESCRIPTOR = 2, GPU_IMAGE = 3, GPU_SAMPLER = 4 };
 
 struct gpu_kernel_argument {
   unsigned short offset, size;  // bytes, in the argument block

@@ -9,6 +9,7 @@
 #ifdef __AMDGCN__
 typedef __amdgpu_buffer_rsrc_t buffer;  // a V#: buffer descriptor, four SGPRs
 typedef uint8 image;                    // a T#: image descriptor, eight SGPRs
+typedef uint4 sampler;                  // an S#: sampler descriptor, four SGPRs
 #ifdef ORRERY_SGPR_ARGUMENTS
 #define SGPR_KERNEL __attribute__((always_inline))
 #define IDS , uint group_x, uint group_y, uint group_z, uint local_x, uint local_y, uint local_z
@@ -44,10 +45,14 @@ float4 load_typed(buffer b, uint index);
 // Texel of a 2D image; outside it loads give 0 and stores do nothing. Stores write one component.
 float4 load_image(image t, uint x, uint y);
 void store_image(float value, image t, uint x, uint y);
+// Level 0 of a 2D image at normalised coordinates, filtered; one component of the four texels of a linear filter.
+float4 sample_image(image t, sampler s, float x, float y);
+float4 gather_image(image t, sampler s, float x, float y);
 #endif
 #else
 typedef constant uint* buffer;  // the V# itself
 typedef constant uint* image;
+typedef constant uint* sampler;
 #define SGPR_KERNEL kernel
 #define IDS
 uint orrery_group_id(uint dimension);
@@ -74,6 +79,10 @@ void orrery_store_record(float4 value, buffer b, uint index);
 float4 orrery_load_typed(buffer b, uint index);
 float4 orrery_load_image(image t, uint x, uint y);
 void orrery_store_image(float value, image t, uint x, uint y);
+float4 orrery_sample_image(image t, sampler s, float x, float y);
+float4 orrery_gather_image(image t, sampler s, float x, float y);
+#define sample_image(t, s, x, y) orrery_sample_image(t, s, x, y)
+#define gather_image(t, s, x, y) orrery_gather_image(t, s, x, y)
 #define load_image(t, x, y) orrery_load_image(t, x, y)
 #define store_image(value, t, x, y) orrery_store_image(value, t, x, y)
 #define descriptor_at(table, index) orrery_descriptor_at(table, index)

@@ -57,6 +57,44 @@ void orrery_store_image(float value, image t, uint x, uint y) {
   if (x < image_width(t) && y < image_height(t)) *(global float*)image_texel(t, x, y) = value;
 }
 
+// The hardware's filter: coordinates in 1/256 of a texel, rounded; weights in 1/256. Clamp modes (S#, bits 2:0 and 5:3): 0 repeats,
+// 1 mirrors, the rest take the last texel.
+static int wrapped(int i, int n, uint clamp_mode) {
+  if (clamp_mode == 0) return (i % n + n) % n;
+  if (clamp_mode == 1) {
+    int m = (i % (2 * n) + 2 * n) % (2 * n);
+    return m < n ? m : 2 * n - 1 - m;
+  }
+  return i < 0 ? 0 : i >= n ? n - 1 : i;
+}
+static float floor_of(float v) {
+  float whole = (float)(int)v;
+  return whole > v ? whole - 1 : whole;
+}
+// First and second texel, and the second's weight in 1/256.
+static int3 footprint(float coordinate, int n, uint clamp_mode) {
+  if (clamp_mode == 0) coordinate -= floor_of(coordinate);
+  if (clamp_mode == 1) coordinate -= 2 * floor_of(coordinate * 0.5f);
+  int fixed = (int)floor_of((coordinate * (float)n - 0.5f) * 256 + 0.5f);
+  int first = fixed >> 8;
+  return (int3)(wrapped(first, n, clamp_mode), wrapped(first + 1, n, clamp_mode), fixed & 255);
+}
+float4 orrery_sample_image(image t, sampler s, float x, float y) {
+  int3 u = footprint(x, (int)image_width(t), s[0] & 7), v = footprint(y, (int)image_height(t), s[0] >> 3 & 7);
+  float4 sum = (float4)(0);
+  for (int n = 0; n < 4; n++) {
+    float weight = (n & 1 ? u.z : 256 - u.z) / 256.0f * ((n & 2 ? v.z : 256 - v.z) / 256.0f);
+    sum += weight * orrery_load_image(t, (uint)(n & 1 ? u.y : u.x), (uint)(n & 2 ? v.y : v.x));
+  }
+  return sum;
+}
+// Component 1 (dmask 2), in the order of the ISA document: (0, 1), (1, 1), (1, 0), (0, 0).
+float4 orrery_gather_image(image t, sampler s, float x, float y) {
+  int3 u = footprint(x, (int)image_width(t), s[0] & 7), v = footprint(y, (int)image_height(t), s[0] >> 3 & 7);
+  return (float4)(orrery_load_image(t, (uint)u.x, (uint)v.y).y, orrery_load_image(t, (uint)u.y, (uint)v.y).y,
+                  orrery_load_image(t, (uint)u.y, (uint)v.x).y, orrery_load_image(t, (uint)u.x, (uint)v.x).y);
+}
+
 #define ATOMIC(name, type, space, expression)                        \
   type OVERLOADED name(volatile space type* p, type value) {         \
     type old = *p;                                                   \

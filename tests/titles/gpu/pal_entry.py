@@ -2,7 +2,8 @@
 """Adds an amdgpu_cs entry to the LLVM IR of an OpenCL function, so that its arguments come in user SGPRs as games do it.
 
 usage: pal_entry.py BODY.ll NAME ARGUMENTS GROUP_SIZE > ENTRY.ll
-ARGUMENTS: words of f32, u32, pointer, descriptor (a V#, four SGPRs), image (a T#, eight SGPRs); GROUP_SIZE: "64,1,1".
+ARGUMENTS: words of f32, u32, pointer, descriptor (a V#, four SGPRs), image (a T#, eight SGPRs), sampler (an S#, four);
+GROUP_SIZE: "64,1,1".
 The function takes the arguments, then group ids x, y, z and local ids x, y, z.
 """
 
@@ -10,9 +11,9 @@ import pathlib
 import re
 import sys
 
-SIZES = {"f32": 4, "u32": 4, "pointer": 8, "descriptor": 16, "image": 32}
+SIZES = {"f32": 4, "u32": 4, "pointer": 8, "descriptor": 16, "image": 32, "sampler": 16}
 TYPES = {"f32": "float", "u32": "i32", "pointer": "ptr addrspace(1)", "descriptor": "ptr addrspace(8)",
-         "image": "<8 x i32>"}
+         "image": "<8 x i32>", "sampler": "<4 x i32>"}
 
 
 def parse_arguments(text):

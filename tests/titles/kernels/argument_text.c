@@ -62,6 +62,9 @@ static int parse_one(const char** text, double n, struct argument* out) {
     out->value = (unsigned)(int)evaluate(text, n);
   } else if (starts(text, "u")) {
     out->value = (unsigned)evaluate(text, n);
+  } else if (starts(text, "s")) {
+    out->use = USE_SAMPLER;
+    out->value = (unsigned)evaluate(text, n);
   } else {
     if (starts(text, "table")) {
       out->use = USE_TABLE;

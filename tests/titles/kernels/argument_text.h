@@ -1,5 +1,6 @@
 // The small language of cases.inc: what a kernel's arguments are.
 //   f:EXPR i:EXPR u:EXPR          a float, int or uint
+//   s:EXPR                        a sampler with a linear filter; EXPR: clamp mode of both directions
 //   in:TYPE:EXPR                  an input of EXPR elements
 //   io:TYPE:EXPR                  input and output
 //   out:TYPE:EXPR                 output, filled with a poison pattern before
@@ -27,7 +28,9 @@ enum element {
   ELEMENT_RGBA8,   // a descriptor has the format
   ELEMENT_KINDS
 };
-enum argument_use { USE_VALUE, USE_INPUT, USE_INPUT_OUTPUT, USE_OUTPUT, USE_TABLE, USE_LIST, USE_DESCRIPTORS };
+enum argument_use {
+  USE_VALUE,
+  USE_SAMPLER, USE_INPUT, USE_INPUT_OUTPUT, USE_OUTPUT, USE_TABLE, USE_LIST, USE_DESCRIPTORS };
 enum { MOST_ARGUMENTS = 8 };
 
 struct argument {

@@ -14,6 +14,7 @@ struct node {  // as in ptrtable.cl
 static size_t buffer_bytes(const struct argument* a) {
   switch (a->use) {
     case USE_VALUE:
+    case USE_SAMPLER:
       return 0;
     case USE_TABLE:
       return TABLE_POINTERS * (sizeof(void*) + a->count * sizeof(float));
@@ -144,6 +145,14 @@ static void describe_image(unsigned words[8], const struct argument* a, const un
   words[3] = 0xfac | 9u << 28;
 }
 
+// An S# (AMD's gfx10 headers): clamp modes, all levels, linear filters.
+static void describe_sampler(unsigned words[4], unsigned clamp) {
+  words[0] = clamp | clamp << 3 | clamp << 6;
+  words[1] = 0xfffu << 12;
+  words[2] = 1u << 20 | 1u << 22;
+  words[3] = 0;
+}
+
 // Descriptors of the table's buffers, in order.
 static void fill_descriptors(unsigned char* block, const struct argument* arguments, int count,
                              const struct block_layout* layout, int table) {
@@ -183,10 +192,15 @@ int write_arguments(unsigned char* out, const struct gpu_kernel* kernel, const s
     const struct gpu_kernel_argument* to = &kernel->arguments[next++];
     unsigned long address = (unsigned long)(block + layout->offset[i]);
     if ((to->kind == GPU_VALUE) != (arguments[i].use == USE_VALUE)) return 0;
+    if ((to->kind == GPU_SAMPLER) != (arguments[i].use == USE_SAMPLER)) return 0;
     if (to->kind == GPU_VALUE) {
       memcpy(out + to->offset, &arguments[i].value, 4);
     } else if (to->kind == GPU_POINTER) {
       memcpy(out + to->offset, &address, 8);
+    } else if (to->kind == GPU_SAMPLER) {
+      unsigned words[4];
+      describe_sampler(words, arguments[i].value);
+      memcpy(out + to->offset, words, 16);
     } else if (to->kind == GPU_IMAGE) {
       unsigned words[8];
       describe_image(words, &arguments[i], block + layout->offset[i]);
