@@ -10,8 +10,8 @@
 namespace orrery::dispatch {
 
 TracedBuffers DispatchExecutor::State::traced_buffers(const DispatchState& dispatch, const ReadProgram& program,
-                                                      std::span<const shader::BoundBuffer> buffers, bool& unsettled) {
-  if (buffers.empty()) return std::vector<TracedBuffer>{};
+                                                      const shader::Module& module, bool& unsettled) {
+  if (module.buffers.empty() && module.images.empty()) return std::vector<TracedBuffer>(module.samplers.size());
   const protocol::SpanTimer timer(options.spans, protocol::SpanName::dispatch_buffers);
   TraceKey key = trace_key(dispatch, program.content, !options.device_addressing);
   const auto touches = [&](memory::GuestSpan span, auto may) {
@@ -36,7 +36,7 @@ TracedBuffers DispatchExecutor::State::traced_buffers(const DispatchState& dispa
     return settled_read(at, out);
   });
   const uint64_t most = std::min<uint64_t>(device.facts().max_storage_range, shader::kMostBoundBytes);
-  TracedBuffers answer = trace_buffers(buffers, dispatch, most, recording);
+  TracedBuffers answer = trace_descriptors(module, dispatch, most, recording);
   if (blocked) {
     unsettled = true;
     ++counters.tables_unsettled;

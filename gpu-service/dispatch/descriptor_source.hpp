@@ -1,4 +1,4 @@
-// Evaluates where a bound buffer's descriptor comes from: scalar code over user data, constants and guest memory.
+// Evaluates where a descriptor comes from: scalar code over user data, constants and guest memory.
 #pragma once
 
 #include <array>
@@ -13,9 +13,13 @@ namespace orrery::dispatch {
 
 using memory::SettledRead;
 
-// The four dwords of the V#, or why they can't be had.
+// The four dwords of a V# or S#, or why they can't be had.
 std::expected<std::array<uint32_t, 4>, std::string> read_descriptor(const shader::DescriptorSource& source,
                                                                     const DispatchState& dispatch,
                                                                     const SettledRead& read);
+
+// The eight of a T#.
+std::expected<std::array<uint32_t, 8>, std::string> read_image(const shader::ImageSource& source,
+                                                               const DispatchState& dispatch, const SettledRead& read);
 
 }  // namespace orrery::dispatch

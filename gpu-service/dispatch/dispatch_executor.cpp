@@ -215,16 +215,18 @@ std::vector<Refusal> DispatchExecutor::State::record(const DispatchState& dispat
                                                      const Prepared& prepared, const std::array<uint32_t, 3>& part) {
   const LaunchGeometry& geometry = launch.geometry;
   const Translation& translation = *prepared.translation;
+  const vulkan::ComputePipeline& pipeline = prepared.pipeline->pipeline;
   const std::span<const Binding> bindings = prepared.bindings;
   const auto count = static_cast<uint32_t>(bindings.size());
-  if (translation.module->uses_page_table) {
+  // Accesses through the page table may reach anything, unless they are all those of images that are known.
+  if (translation.module->uses_page_table && !prepared.images_known) {
     if (auto wanted = want_everything(); !wanted) return {lose(std::move(wanted.error()))};
   } else {
-    std::vector<ArenaRange> ranges;
+    std::vector<ArenaRange> ranges = prepared.images;
     for (const Binding& binding : bindings) ranges.push_back(binding.arena);
     if (auto wanted = want(ranges); !wanted) return {lose(std::move(wanted.error()))};
   }
-  auto room = batches.dispatch_step(translation.pipeline.set_layout(), count,
+  auto room = batches.dispatch_step(pipeline.set_layout(), count,
                                     {dispatch.program, dispatch.queue, dispatch.packet_offset, dispatch.sequence});
   if (!room) return {lose(std::move(room.error()))};
   std::vector<VkDescriptorBufferInfo> infos(count);
@@ -241,12 +243,13 @@ std::vector<Refusal> DispatchExecutor::State::record(const DispatchState& dispat
     if (translation.module->buffers[i].written) pending.add(bindings[i].arena);
     counters.bound_bytes += bindings[i].arena.size();
   }
+  for (const ArenaRange& range : prepared.image_writes) pending.add(range);
   if (translation.module->writes_anywhere) pending.add_anything();
   vkUpdateDescriptorSets(device.handle(), count, writes.data(), 0, nullptr);
-  vkCmdBindPipeline(room->commands, VK_PIPELINE_BIND_POINT_COMPUTE, translation.pipeline.handle());
+  vkCmdBindPipeline(room->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle());
   if (count > 0) {
-    vkCmdBindDescriptorSets(room->commands, VK_PIPELINE_BIND_POINT_COMPUTE, translation.pipeline.layout(), 0, 1,
-                            &room->set, 0, nullptr);
+    vkCmdBindDescriptorSets(room->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout(), 0, 1, &room->set, 0,
+                            nullptr);
   }
   shader::PushConstants push{};
   push.user_data = dispatch.user_data;
@@ -263,8 +266,7 @@ std::vector<Refusal> DispatchExecutor::State::record(const DispatchState& dispat
     if (!first_part && translation.module->group_memory != 0) full_barrier(room->commands);
     first_part = false;
     push.first_group = first;
-    vkCmdPushConstants(room->commands, translation.pipeline.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(push),
-                       &push);
+    vkCmdPushConstants(room->commands, pipeline.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(push), &push);
     vkCmdDispatch(room->commands, groups[0], groups[1], groups[2]);
   });
   running.insert(launch.program);

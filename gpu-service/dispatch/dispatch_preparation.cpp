@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "gpu-service/dispatch/descriptor_source.hpp"
 #include "gpu-service/dispatch/executor_state.hpp"
 #include "gpu-service/dispatch/lane_choice.hpp"
 #include "gpu-service/vulkan/device.hpp"
@@ -60,6 +61,23 @@ std::string refusal_text(const Translation& translation) {
   const std::string more =
       translation.refusals.size() > 1 ? fmt::format(" (and {} more)", translation.refusals.size() - 1) : "";
   return fmt::format("offset {:#x}: {}: {}{}", first.offset, first.mnemonic, first.reason, more);
+}
+
+// The constants of images whose descriptors lie in user data; where one lies in memory, none.
+std::vector<uint32_t> known_constants(const DispatchState& dispatch, const shader::Module& module) {
+  const auto nothing = [](GuestAddress, std::span<std::byte>) { return false; };
+  std::vector<TracedBuffer> traced(module.buffers.size());
+  for (const shader::TracedImage& image : module.images) {
+    const auto words = read_image(image.source, dispatch, nothing);
+    if (!words) return {};
+    traced.push_back({.words = {words->begin(), words->end()}});
+  }
+  for (const shader::DescriptorSource& sampler : module.samplers) {
+    const auto words = read_descriptor(sampler, dispatch, nothing);
+    if (!words) return {};
+    traced.push_back({.words = {words->begin(), words->end()}});
+  }
+  return image_constants(module, traced);
 }
 
 }  // namespace
@@ -163,14 +181,44 @@ std::expected<Prepared, RouteRefusal> DispatchExecutor::State::prepare_bound(con
   if (module.buffers.size() > std::min(device.facts().max_storage_buffers, BatchRing::kMostBuffers)) {
     return std::unexpected(RouteRefusal{.reason = fmt::format("{} buffers", module.buffers.size())});
   }
-  const TracedBuffers traced = traced_buffers(dispatch, *launch.program, module.buffers, unsettled);
+  const TracedBuffers traced = traced_buffers(dispatch, *launch.program, module, unsettled);
   if (!traced) return std::unexpected(RouteRefusal{.reason = traced.error()});
   Prepared prepared{translation, {}};
-  for (size_t i = 0; i < traced->size(); ++i) {
+  for (size_t i = 0; i < module.buffers.size(); ++i) {
     auto binding = bind((*traced)[i]);
     if (!binding) return std::unexpected(RouteRefusal{.reason = fmt::format("buffer {}: {}", i, binding.error())});
     prepared.bindings.push_back(*binding);
   }
+  prepared.images_known = module.reaches_images_only;
+  for (size_t i = 0; i < module.images.size(); ++i) {
+    const TracedBuffer& image = (*traced)[module.buffers.size() + i];
+    if (image.span.size.value == 0) continue;
+    const auto pieces = memory.pieces(image.span.begin, image.span.size);
+    if (!pieces && image.written) {
+      return std::unexpected(RouteRefusal{.reason = fmt::format("image {}: not all of it is mapped", i)});
+    }
+    prepared.images_known = prepared.images_known && pieces.has_value();
+    for (const auto& piece : pieces.value_or(std::vector<memory::Piece>{})) {
+      prepared.images.push_back({piece.offset.value, piece.offset.value + piece.size.value});
+      if (image.written) prepared.image_writes.push_back(prepared.images.back());
+    }
+  }
+  return compiled(std::move(prepared), image_constants(module, *traced), launch.wait);
+}
+
+std::expected<Prepared, RouteRefusal> DispatchExecutor::State::compiled(Prepared prepared,
+                                                                        std::vector<uint32_t> constants, Wait wait) {
+  PipelineAsk ask = programs.pipeline(prepared.translation, std::move(constants));
+  if (ask.job && wait == Wait::no) {
+    workers.start(std::move(ask.job));
+  } else if (ask.job) {
+    ask.job();
+  }
+  if (wait == Wait::no && ask.made.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+    return std::unexpected(RouteRefusal{.later = true});
+  }
+  prepared.pipeline = ask.made.get();
+  if (!prepared.pipeline->refusal.empty()) return std::unexpected(RouteRefusal{.reason = prepared.pipeline->refusal});
   return prepared;
 }
 
@@ -178,7 +226,9 @@ std::expected<Prepared, RouteRefusal> DispatchExecutor::State::prepare_addressed
                                                                                  const Launch& launch) {
   // A program that binds nothing is device-addressed as it is.
   const auto bound = programs.made(*launch.program, launch.options);
-  if (bound != nullptr && bound->module && bound->module->buffers.empty()) return Prepared{bound, {}};
+  if (bound != nullptr && bound->module && bound->module->buffers.empty()) {
+    return compiled(Prepared{bound, {}}, known_constants(dispatch, *bound->module), launch.wait);
+  }
   shader::TranslateOptions options = launch.options;
   options.bind_buffers = false;
   const auto translation = translated(dispatch, launch, options);
@@ -188,7 +238,7 @@ std::expected<Prepared, RouteRefusal> DispatchExecutor::State::prepare_addressed
     return std::unexpected(RouteRefusal{.reason = fmt::format("it binds {} buffers although it was asked not to",
                                                               translation->module->buffers.size())});
   }
-  return Prepared{translation, {}};
+  return compiled(Prepared{translation, {}}, known_constants(dispatch, *translation->module), launch.wait);
 }
 
 std::shared_ptr<Translation> DispatchExecutor::State::translated(const DispatchState& dispatch, const Launch& launch,

@@ -48,6 +48,9 @@ struct Launch {
 struct Prepared {
   std::shared_ptr<Translation> translation;
   std::vector<Binding> bindings;
+  std::vector<ArenaRange> images = {}, image_writes = {};  // what traced images are, and those that are stored to
+  bool images_known = false;                               // nothing else is reached through the page table
+  std::shared_ptr<const MadePipeline> pipeline = {};
 };
 // Preparations that workers have under way.
 using PreparationKey =
@@ -104,10 +107,10 @@ struct DispatchExecutor::State {
   // Copies guest bytes that recorded work can't write any more: waits where it may.
   bool settled_read(GuestAddress address, std::span<std::byte> out);
 
-  // Where the program's bound buffers lie: from the memo where memory still answers the same. `unsettled`: the answer
-  // would need bytes that work may still write which can write anywhere.
-  TracedBuffers traced_buffers(const DispatchState& dispatch, const ReadProgram& program,
-                               std::span<const shader::BoundBuffer> buffers, bool& unsettled);
+  // Where the program's bound buffers and images lie: from the memo where memory still answers the same. `unsettled`:
+  // the answer would need bytes that work may still write which can write anywhere.
+  TracedBuffers traced_buffers(const DispatchState& dispatch, const ReadProgram& program, const shader::Module& module,
+                               bool& unsettled);
   std::expected<Binding, std::string> bind(const TracedBuffer& buffer);
   // Room for `bytes` of groups' memory; waits for recorded work when it has to be made anew.
   Result<void> want_scratch(uint64_t bytes);
@@ -126,6 +129,8 @@ struct DispatchExecutor::State {
                                           const shader::TranslateOptions& options);
   std::expected<Prepared, RouteRefusal> prepare_bound(const DispatchState& dispatch, const Launch& launch,
                                                       bool& unsettled);
+  // With the pipeline for these specialization constants.
+  std::expected<Prepared, RouteRefusal> compiled(Prepared prepared, std::vector<uint32_t> constants, Wait wait);
   std::expected<Prepared, RouteRefusal> prepare_addressed(const DispatchState& dispatch, const Launch& launch);
   std::expected<Routed<Prepared>, NotRouted> prepare_launch(const DispatchState& dispatch, const Launch& launch);
   std::vector<Refusal> refused(const DispatchState& dispatch, const Launch& launch, const NotRouted& failed);

@@ -6,7 +6,8 @@ namespace orrery::dispatch {
 namespace {
 
 // A member that is added must be written and read below; then this number changes.
-static_assert(sizeof(shader::Module) == 136 && sizeof(shader::BoundBuffer) == 40 && sizeof(shader::ProgramNeeds) == 9);
+static_assert(sizeof(shader::Module) == 184 && sizeof(shader::BoundBuffer) == 40 && sizeof(shader::TracedImage) == 72 &&
+              sizeof(shader::ProgramNeeds) == 9);
 
 class Writer {
  public:
@@ -113,7 +114,17 @@ void append_module(std::vector<std::byte>& out, const shader::Module& module) {
     w.put(static_cast<uint8_t>(buffer.written));
     w.put(static_cast<uint8_t>(buffer.scalar));
   }
+  w.put(static_cast<uint32_t>(module.images.size()));
+  for (const shader::TracedImage& image : module.images) {
+    put_source(w, image.source.low);
+    put_source(w, image.source.high);
+    w.put(static_cast<uint8_t>(image.read));
+    w.put(static_cast<uint8_t>(image.written));
+  }
+  w.put(static_cast<uint32_t>(module.samplers.size()));
+  for (const shader::DescriptorSource& sampler : module.samplers) put_source(w, sampler);
   w.put(static_cast<uint8_t>(module.uses_page_table));
+  w.put(static_cast<uint8_t>(module.reaches_images_only));
   w.put(static_cast<uint8_t>(module.writes_anywhere));
   w.put(module.write_instruction);
   w.put(static_cast<uint8_t>(module.write_reason));
@@ -149,7 +160,20 @@ std::optional<shader::Module> module_of(std::span<const std::byte> bytes) {
     buffer.scalar = r.flag();
     module.buffers.push_back(std::move(buffer));
   }
+  const auto images = r.get<uint32_t>();
+  for (uint32_t i = 0; i < images && r.good(); ++i) {
+    shader::TracedImage image;
+    if (!get_source(r, image.source.low) || !get_source(r, image.source.high)) return std::nullopt;
+    image.read = r.flag();
+    image.written = r.flag();
+    module.images.push_back(std::move(image));
+  }
+  const auto samplers = r.get<uint32_t>();
+  for (uint32_t i = 0; i < samplers && r.good(); ++i) {
+    if (!get_source(r, module.samplers.emplace_back())) return std::nullopt;
+  }
   module.uses_page_table = r.flag();
+  module.reaches_images_only = r.flag();
   module.writes_anywhere = r.flag();
   module.write_instruction = r.get<uint32_t>();
   const auto reason = r.get<uint8_t>();

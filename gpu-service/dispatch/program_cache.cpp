@@ -12,6 +12,7 @@ namespace {
 
 constexpr uint64_t kMostInstructions = 1 << 19;  // kept decoded; about 400 bytes each
 constexpr size_t kMostTranslations = 4096;
+constexpr size_t kMostPipelines = 64;  // of one translation
 
 uint64_t size_of(const ReadProgram& read) { return read.program ? (*read.program)->instructions.size() + 1 : 1; }
 
@@ -58,6 +59,20 @@ class CodeCopy {
   uint64_t dwords_, copied_ = 0, looked_at_ = 0;
   std::unique_ptr<uint32_t[]> words_;
 };
+
+std::shared_ptr<const MadePipeline> compile(const vulkan::Device& device, const shader::Module& module,
+                                            const std::string& name, std::span<const uint32_t> constants) {
+  auto out = std::make_shared<MadePipeline>();
+  auto pipeline = vulkan::ComputePipeline::create(device, {module.spirv, static_cast<uint32_t>(module.buffers.size()),
+                                                           module.layout.required_subgroup(), name, constants});
+  if (pipeline) {
+    out->pipeline = std::move(*pipeline);
+  } else {
+    log::error("program {}: {}", name, pipeline.error().describe());
+    out->refusal = "the driver refused it: " + pipeline.error().message;
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -172,6 +187,7 @@ std::shared_ptr<Translation> ProgramCache::translate(const ReadProgram& program,
 
 std::shared_ptr<Translation> ProgramCache::make(const ReadProgram& program, const shader::TranslateOptions& options) {
   auto translation = std::make_shared<Translation>();
+  translation->name = fmt::format("{:#x} {}", program.address.value, (*program.program)->hash.hex());
   auto module = translator_.translate(**program.program, options);
   if (!module) {
     translation->refusals = std::move(module.error());
@@ -180,17 +196,15 @@ std::shared_ptr<Translation> ProgramCache::make(const ReadProgram& program, cons
     translation->refusals.push_back({0, "program",
                                      fmt::format("wants {} bytes of workgroup memory; the device has {}",
                                                  module->workgroup_bytes, options.host.workgroup_memory)});
-  } else if (module->buffers.size() <= device_.facts().max_storage_buffers) {
+  } else if (module->images.empty() && module->buffers.size() <= device_.facts().max_storage_buffers) {
     // A module with more buffers gets no pipeline; the executor turns to the page table.
-    const auto name = fmt::format("{:#x} {}", program.address.value, (*program.program)->hash.hex());
-    auto pipeline = vulkan::ComputePipeline::create(
-        device_,
-        {module->spirv, static_cast<uint32_t>(module->buffers.size()), module->layout.required_subgroup(), name});
-    if (!pipeline) {
-      log::error("program {}: {}", name, pipeline.error().describe());
-      translation->refusals.push_back({0, "program", "the driver refused it: " + pipeline.error().message});
+    auto made = compile(device_, *module, translation->name, {});
+    if (!made->refusal.empty()) {
+      translation->refusals.push_back({0, "program", made->refusal});
     } else {
-      translation->pipeline = std::move(*pipeline);
+      std::promise<std::shared_ptr<const MadePipeline>> promise;
+      promise.set_value(std::move(made));
+      translation->pipelines.emplace(std::vector<uint32_t>{}, promise.get_future().share());
     }
   }
   if (module && translation->refusals.empty()) {
@@ -200,10 +214,24 @@ std::shared_ptr<Translation> ProgramCache::make(const ReadProgram& program, cons
                module->spirv.size(), module->buffers.size(), module->uses_page_table ? ", page table" : "",
                module->lds_in_memory ? ", LDS in device memory" : "",
                module->dispatcher_loop ? ", dispatcher loop" : "");
-    module->spirv = {};
+    if (module->images.empty()) module->spirv = {};
     translation->module = std::move(*module);
   }
   return translation;
+}
+
+PipelineAsk ProgramCache::pipeline(const std::shared_ptr<Translation>& translation, std::vector<uint32_t> constants) {
+  const std::lock_guard lock(mutex_);
+  auto& made = translation->pipelines;
+  if (translation->module->images.empty()) constants.clear();
+  if (made.size() >= kMostPipelines && !made.contains(constants)) constants.clear();
+  if (const auto known = made.find(constants); known != made.end()) return {known->second, {}};
+  auto promise = std::make_shared<std::promise<std::shared_ptr<const MadePipeline>>>();
+  const PipelineFuture future = promise->get_future().share();
+  made.emplace(constants, future);
+  return {future, [this, translation, promise, constants = std::move(constants)] {
+            promise->set_value(compile(device_, *translation->module, translation->name, constants));
+          }};
 }
 
 }  // namespace orrery::dispatch

@@ -41,13 +41,27 @@ struct ReadProgram {
   mutable bool told = false;  // the refusal went to the user; the recording thread's
 };
 
-struct Translation {
-  std::optional<shader::Module> module;         // without its words, which the pipeline has
-  std::vector<shader::ShaderRefusal> refusals;  // when there is no module
+// What the driver made of a module, or why it refused it.
+struct MadePipeline {
   vulkan::ComputePipeline pipeline;
+  std::string refusal;
+};
+using PipelineFuture = std::shared_future<std::shared_ptr<const MadePipeline>>;
+
+struct Translation {
+  std::optional<shader::Module> module;         // without its words, unless it has images
+  std::vector<shader::ShaderRefusal> refusals;  // when there is no module
+  std::string name;
+  std::map<std::vector<uint32_t>, PipelineFuture> pipelines;  // by specialization constants; the cache's
   // The recording thread's:
   bool told = false;    // the refusals went to the user
   bool warned = false;  // that it is slow
+};
+
+// Who gets a job runs it, or lets another thread do it; `made` is ready then. Without a job it is made or under way.
+struct PipelineAsk {
+  PipelineFuture made;
+  std::function<void()> job;
 };
 
 // For any thread. What is handed out stays whole while it is held.
@@ -67,6 +81,10 @@ class ProgramCache {
   std::shared_ptr<Translation> translate(const ReadProgram& program, const shader::TranslateOptions& options);
   // The same when it is made already; null otherwise.
   std::shared_ptr<Translation> made(const ReadProgram& program, const shader::TranslateOptions& options);
+
+  // The pipeline of a translation that has a module. A module without images has one, made with the translation; one
+  // with images gets one for each of so many sets of constants, and what comes after them the one without constants.
+  PipelineAsk pipeline(const std::shared_ptr<Translation>& translation, std::vector<uint32_t> constants);
 
   // What the program needs of its wave, found once for the same options; a refused one answers no needs, its
   // translation says why.

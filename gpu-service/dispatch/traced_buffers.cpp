@@ -5,8 +5,26 @@
 
 #include "gpu-service/dispatch/buffer_descriptor.hpp"
 #include "gpu-service/dispatch/descriptor_source.hpp"
+#include "gpu-service/dispatch/image_extent.hpp"
+#include "gpu-service/shader/image/specialization.hpp"
 
 namespace orrery::dispatch {
+
+namespace {
+
+// What a dispatch stores into a table that it reads, later waves may see.
+TracedBuffers no_table_written(std::vector<TracedBuffer> traced, size_t buffers,
+                               const memory::RecordingMemory& memory) {
+  for (size_t i = 0; i < traced.size(); ++i) {
+    if (!traced[i].written || traced[i].span.size.value == 0 || !memory.has_read(traced[i].span)) continue;
+    const bool image = i >= buffers;
+    return std::unexpected(
+        fmt::format("{} {}: descriptors lie in it", image ? "image" : "buffer", image ? i - buffers : i));
+  }
+  return traced;
+}
+
+}  // namespace
 
 TracedBuffers trace_buffers(std::span<const shader::BoundBuffer> buffers, const DispatchState& dispatch,
                             uint64_t most_bytes, memory::RecordingMemory& memory) {
@@ -28,13 +46,42 @@ TracedBuffers trace_buffers(std::span<const shader::BoundBuffer> buffers, const 
     }
     traced.push_back({{descriptor.base, {*extent.bytes}}, buffers[i].read, buffers[i].written});
   }
-  // What a dispatch stores into a table that it reads, later waves may see.
-  for (size_t i = 0; i < traced.size(); ++i) {
-    if (traced[i].written && memory.has_read(traced[i].span)) {
-      return std::unexpected(fmt::format("buffer {}: descriptors lie in it", i));
-    }
+  return no_table_written(std::move(traced), buffers.size(), memory);
+}
+
+TracedBuffers trace_descriptors(const shader::Module& module, const DispatchState& dispatch, uint64_t most_bytes,
+                                memory::RecordingMemory& memory) {
+  const auto read = [&](GuestAddress at, std::span<std::byte> out) { return memory.read(at, out); };
+  auto buffers = trace_buffers(module.buffers, dispatch, most_bytes, memory);
+  if (!buffers) return buffers;
+  std::vector<TracedBuffer> traced = std::move(*buffers);
+  for (size_t i = 0; i < module.images.size(); ++i) {
+    const shader::TracedImage& image = module.images[i];
+    const auto words = read_image(image.source, dispatch, read);
+    if (!words) return std::unexpected(fmt::format("image {}: {}", i, words.error()));
+    traced.push_back({image_extent(*words).value_or(memory::GuestSpan{}),
+                      image.read,
+                      image.written,
+                      {words->begin(), words->end()}});
   }
-  return traced;
+  for (size_t i = 0; i < module.samplers.size(); ++i) {
+    const auto words = read_descriptor(module.samplers[i], dispatch, read);
+    if (!words) return std::unexpected(fmt::format("sampler {}: {}", i, words.error()));
+    traced.push_back({{}, false, false, {words->begin(), words->end()}});
+  }
+  return no_table_written(std::move(traced), module.buffers.size(), memory);
+}
+
+std::vector<uint32_t> image_constants(const shader::Module& module, std::span<const TracedBuffer> traced) {
+  if (module.images.empty()) return {};
+  using shader::ImageConstants;
+  std::vector<ImageConstants::ImageWords> images(module.images.size());
+  std::vector<ImageConstants::SamplerWords> samplers(module.samplers.size());
+  const auto of_images = traced.subspan(module.buffers.size());
+  const auto of_samplers = of_images.subspan(images.size());
+  for (size_t i = 0; i < images.size(); ++i) std::ranges::copy(of_images[i].words, images[i].begin());
+  for (size_t i = 0; i < samplers.size(); ++i) std::ranges::copy(of_samplers[i].words, samplers[i].begin());
+  return ImageConstants::values(images, samplers);
 }
 
 TraceKey trace_key(const DispatchState& state, ContentHash code, bool host_runs_allowed) {

@@ -1,5 +1,5 @@
-// Which guest ranges a dispatch's bound buffers are, and the memo that serves such an answer again while guest memory
-// still answers what it was worked out from.
+// Which guest ranges a dispatch's bound buffers and images are, and the memo that serves such an answer again while
+// guest memory still answers what it was worked out from.
 #pragma once
 
 #include <array>
@@ -20,18 +20,25 @@
 
 namespace orrery::dispatch {
 
-// A bound buffer of a dispatch as its descriptor says. bytes == 0: an empty buffer, nothing is touched.
+// A bound buffer or an image of a dispatch as its descriptor says. bytes == 0: nothing is touched.
 struct TracedBuffer {
   memory::GuestSpan span;
   bool read = false, written = false;
+  std::vector<uint32_t> words = {};  // of an image's T# or a sampler's S#
   friend bool operator==(const TracedBuffer&, const TracedBuffer&) = default;
 };
-// One per BoundBuffer of the module, in order; or why the program can't be bound ("buffer 2: it is swizzled").
+// One per BoundBuffer of the module, in order, then its images, then its samplers; or why the program can't be bound
+// ("buffer 2: it is swizzled").
 using TracedBuffers = std::expected<std::vector<TracedBuffer>, std::string>;
 
 // Follows every descriptor of `buffers` through `memory`, which notes what is looked at.
 TracedBuffers trace_buffers(std::span<const shader::BoundBuffer> buffers, const DispatchState& dispatch,
                             uint64_t most_bytes, memory::RecordingMemory& memory);
+
+TracedBuffers trace_descriptors(const shader::Module& module, const DispatchState& dispatch, uint64_t most_bytes,
+                                memory::RecordingMemory& memory);
+// The module's specialization constants; `traced` is an answer of trace_descriptors.
+std::vector<uint32_t> image_constants(const shader::Module& module, std::span<const TracedBuffer> traced);
 
 // Two dispatches ask the same when program, code and registers are the same, wherever they came from.
 struct TraceKey {

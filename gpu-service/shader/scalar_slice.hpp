@@ -69,6 +69,12 @@ struct DescriptorSource {
   friend bool operator==(const DescriptorSource&, const DescriptorSource&) = default;
 };
 
+// Where a T#'s eight dwords come from.
+struct ImageSource {
+  DescriptorSource low, high;
+  friend bool operator==(const ImageSource&, const ImageSource&) = default;
+};
+
 // What ended the way back from a descriptor or address, so that only running the program tells it.
 enum class TraceEnd : uint8_t { group, wave, lanes, loop, paths, operation, undefined, too_long };
 const char* text(TraceEnd end);

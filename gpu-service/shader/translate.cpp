@@ -134,16 +134,28 @@ std::expected<std::unique_ptr<Built>, std::vector<ShaderRefusal>> build(const Pr
   return built;
 }
 
-// Stores and atomics that no binding holds.
-void note_writes(const ir::Function& function, Module& module) {
+// What traced images are used for, and stores and atomics that neither they nor bindings hold.
+void note_accesses(const ir::Function& function, Module& module) {
+  for (const ImageSource& source : function.images) module.images.push_back({.source = source});
+  module.samplers = function.samplers;
+  module.reaches_images_only = !module.images.empty();
   for (const ir::Block& block : function.blocks) {
     for (const uint32_t id : block.body) {
       const ir::Inst& inst = function.insts[id];
-      if (inst.op != ir::Op::store && inst.op != ir::Op::atomic) continue;
+      if (inst.op != ir::Op::load && inst.op != ir::Op::store && inst.op != ir::Op::atomic) continue;
       const ir::Access& access = function.accesses[inst.imm];
       if (access.space == ir::Space::buffer || access.space == ir::Space::lds || access.space == ir::Space::scratch) {
         continue;
       }
+      // An atomic on an image is one on guest memory, behind the access that finds its place.
+      if (access.binding != 0) {
+        TracedImage& image = module.images[access.binding - 1];
+        image.read |= inst.op != ir::Op::store && access.image != ir::ImageWork::info;
+        image.written |= inst.op != ir::Op::load;
+        continue;
+      }
+      module.reaches_images_only = false;
+      if (inst.op == ir::Op::load) continue;
       if (module.writes_anywhere && module.write_instruction <= access.instruction) continue;
       module.writes_anywhere = true;
       module.write_instruction = access.instruction;
@@ -181,7 +193,7 @@ std::expected<Module, std::vector<ShaderRefusal>> translate(const Program& progr
   if (module) {
     module->guest_instructions = static_cast<uint32_t>(program.instructions.size());
     module->dispatcher_loop = (*built)->graph.dispatcher;
-    note_writes((*built)->function, *module);
+    note_accesses((*built)->function, *module);
   }
   return module;
 }

@@ -75,12 +75,18 @@ struct BoundBuffer {
   bool read = false, written = false;
   bool scalar = false;  // by scalar instructions, which count records of its stride whatever its check says
 };
+// An image whose T# is traced. Nothing is bound for it: the module takes the T# apart itself.
+struct TracedImage {
+  ImageSource source;
+  bool read = false, written = false;
+};
 
 // The module's interface to the host ("module ABI"):
 // - entry point "main", GLCompute, LocalSize (waves per group * layout.invocations(), 1, 1); full subgroups of
 // layout.required_subgroup() required when that is not 0;
 // - descriptor set 0, binding i: storage buffer i of `buffers`;
-// - push constants: PushConstants below.
+// - push constants: PushConstants below;
+// - specialization constants, where there are images: image/specialization.hpp.
 struct PushConstants {
   std::array<uint32_t, 16> user_data;  // offset 0
   uint64_t page_table;                 // 64: device address of the level-1 table
@@ -122,8 +128,12 @@ struct Module {
   LaneLayout layout;
   std::array<uint32_t, 3> local_size{1, 1, 1};
   std::vector<BoundBuffer> buffers;
+  std::vector<TracedImage> images;
+  std::vector<DescriptorSource> samplers;  // S#s that are traced
   bool uses_page_table = false;
-  // Stores or atomics whose place is not a bound buffer's: where they go is known only to the program as it runs.
+  bool reaches_images_only = false;  // through the page table: nothing but `images`
+  // Stores or atomics whose place is neither a bound buffer's nor a traced image's: where they go is known only to the
+  // program as it runs.
   bool writes_anywhere = false;
   uint32_t write_instruction = 0;  // offset of the first of them, and why it is not bound
   TraceEnd write_reason = TraceEnd::lanes;

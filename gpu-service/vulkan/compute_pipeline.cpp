@@ -41,11 +41,16 @@ Result<ComputePipeline> ComputePipeline::create(const Device& device, const Pipe
   VkPipelineShaderStageRequiredSubgroupSizeCreateInfo width{
       VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO};
   width.requiredSubgroupSize = request.subgroup;
+  std::vector<VkSpecializationMapEntry> entries(request.constants.size());
+  for (uint32_t i = 0; i < entries.size(); ++i) entries[i] = {i, i * 4, 4};
+  const VkSpecializationInfo specialization{static_cast<uint32_t>(entries.size()), entries.data(),
+                                            request.constants.size_bytes(), request.constants.data()};
   VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
   info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
   info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
   info.stage.module = module;
   info.stage.pName = "main";
+  if (!entries.empty()) info.stage.pSpecializationInfo = &specialization;
   if (request.subgroup != 0) {
     info.stage.pNext = &width;
     info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;

@@ -19,6 +19,7 @@ struct PipelineRequest {
   uint32_t buffers = 0;   // storage buffers of set 0
   uint32_t subgroup = 0;  // required width, with full subgroups; 0: whatever the driver takes
   std::string_view name;
+  std::span<const uint32_t> constants = {};  // specialization constants 0..n-1
 };
 
 class ComputePipeline {

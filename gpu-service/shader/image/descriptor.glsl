@@ -41,10 +41,11 @@ uint refusal_of(const in Image image, const in uvec4 t0, const in uvec4 t1) {
   return image.type == kType3D && image.first_layer != 0 ? refuse_slices : 0;
 }
 
+// The last word of t1 is t0.y once more, for what may be known when the module is compiled.
 Image image_of(const in uvec4 t0, const in uvec4 t1) {
   Image image;
   image.base = uint64_t(t0.x) << 8 | uint64_t(field(t0.y, 0, 8)) << 40;
-  image.format = format_of(field(t0.y, 20, 9));
+  image.format = format_of(field(t1.w, 20, 9));
   image.width = (t0.y >> 30 | field(t0.z, 0, 12) << 2) + 1;
   image.height = field(t0.z, 14, 14) + 1;
   image.select = field(t0.w, 0, 12);

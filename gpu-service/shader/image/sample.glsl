@@ -45,7 +45,7 @@ bool mirrors_once(const in uint clamp) { return clamp == 3 || clamp == 5 || clam
 uint sample_refusal(const in Image image, const in Sampler s, const in uvec4 t0, const in uvec4 t1,
                     const in uint flags) {
   if (image.refusal != 0) return image.refusal;
-  if (field(t0.y, 8, 12) != 0) return refuse_resource_lod;
+  if (field(t1.w, 8, 12) != 0) return refuse_resource_lod;
   if (field(t1.y, 23, 1) != 0) return refuse_corner_samples;
   const bool gathers = (flags & kGathers) != 0;
   const bool same_filter = is_linear(s.magnify) == is_linear(s.minify) || gathers;

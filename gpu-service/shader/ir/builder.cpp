@@ -272,11 +272,4 @@ Value Builder::atomic(const Access& access, Value lanes, Value address, Value da
   return op(Op::atomic, type(data), std::span<const Value>(args, compare ? 4u : 3u), index);
 }
 
-uint32_t Builder::binding(const DescriptorSource& source) {
-  for (uint32_t i = 0; i < function_.bindings.size(); ++i)
-    if (function_.bindings[i] == source) return i;
-  function_.bindings.push_back(source);
-  return static_cast<uint32_t>(function_.bindings.size() - 1);
-}
-
 }  // namespace orrery::shader::ir

@@ -148,7 +148,10 @@ class Builder {
   Value atomic(const Access& access, Value lanes, Value address, Value data, Value compare = {});
   void effect(Op op, uint32_t imm = 0) { this->op(op, Type::none, {}, imm); }
   // The binding of a bound buffer, one per distinct source.
-  uint32_t binding(const DescriptorSource& source);
+  uint32_t binding(const DescriptorSource& source) { return number_of(function_.bindings, source); }
+  // Numbers of traced descriptors of images.
+  uint32_t image(const ImageSource& source) { return number_of(function_.images, source); }
+  uint32_t sampler(const DescriptorSource& source) { return number_of(function_.samplers, source); }
   // An access of this instruction (its offset) is not bound, and why.
   void note_computed(uint32_t instruction, TraceEnd why) { function_.computed.push_back({instruction, why}); }
 
@@ -168,6 +171,13 @@ class Builder {
   bool keeps_missing_wave_off(Value boolean);
   // Folds, finds an equal operation of the block, or adds one (`existing`, when it is made already).
   Value number(Op op, Type type, std::span<Value> args, uint32_t imm, Value existing);
+  template <class Source>
+  static uint32_t number_of(std::vector<Source>& known, const Source& source) {
+    for (uint32_t i = 0; i < known.size(); ++i)
+      if (known[i] == source) return i;
+    known.push_back(source);
+    return static_cast<uint32_t>(known.size() - 1);
+  }
   Function& function_;
   const TranslateOptions& options_;
   FloatMode mode_;

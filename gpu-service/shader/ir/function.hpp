@@ -36,6 +36,9 @@ struct Function {
   std::vector<Block> blocks;  // parallel to graph->blocks
   const cfg::StructuredGraph* graph = nullptr;
   std::vector<DescriptorSource> bindings;  // of Space::buffer accesses
+  // Of accesses to images, as far as they are known.
+  std::vector<ImageSource> images;
+  std::vector<DescriptorSource> samplers;
   struct Computed {
     uint32_t instruction = 0;  // offset
     TraceEnd why = TraceEnd::lanes;

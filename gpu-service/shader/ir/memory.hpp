@@ -60,11 +60,12 @@ struct Access {
   bool flush_inputs = false, flush_result = false;  // fadd: denormals become zeros of their sign
   bool scalar = false;                              // by the scalar unit, whose waits are those of LDS
   bool coherent = false;                            // glc/dlc: not from a cache of its own
-  uint32_t binding = 0;                             // Space::buffer
-  int32_t offset = 0;                               // bytes added to the address
-  uint32_t instruction = 0;                         // offset in the program, for reports
-  ImageWork image = ImageWork::load;                // Space::image
-  uint32_t image_flags = 0;                         // shader/image/flags.hpp
+  // Space::buffer; of accesses to an image: the traced T#'s number + 1, 0: none; and the traced S#'s.
+  uint32_t binding = 0, sampler = 0;
+  int32_t offset = 0;                 // bytes added to the address
+  uint32_t instruction = 0;           // offset in the program, for reports
+  ImageWork image = ImageWork::load;  // Space::image
+  uint32_t image_flags = 0;           // shader/image/flags.hpp
 };
 
 }  // namespace orrery::shader::ir

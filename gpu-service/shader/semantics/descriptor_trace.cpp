@@ -209,6 +209,17 @@ std::expected<DescriptorSource, TraceEnd> trace_descriptor(const ir::Builder& b,
   return source;
 }
 
+std::expected<ImageSource, TraceEnd> trace_image(const ir::Builder& b, std::span<const Value, 8> words) {
+  std::array<Value, 4> low, high;
+  std::ranges::copy(words.first<4>(), low.begin());
+  std::ranges::copy(words.last<4>(), high.begin());
+  auto first = trace_descriptor(b, low);
+  if (!first) return std::unexpected(first.error());
+  auto behind = trace_descriptor(b, high);
+  if (!behind) return std::unexpected(behind.error());
+  return ImageSource{std::move(*first), std::move(*behind)};
+}
+
 bool from_private_descriptor(const ir::Function& f, Value word) {
   constexpr size_t kMostLooked = 64;
   std::vector<Value> open{word};

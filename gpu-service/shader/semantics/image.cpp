@@ -4,6 +4,7 @@
 
 #include "gpu-service/shader/decode/image_form.hpp"
 #include "gpu-service/shader/image/flags.hpp"
+#include "gpu-service/shader/semantics/descriptor_trace.hpp"
 #include "gpu-service/shader/semantics/memory_families.hpp"
 #include "gpu-service/shader/semantics/memory_shape.hpp"
 #include "gpu-service/shader/semantics/small_float.hpp"
@@ -50,10 +51,14 @@ std::vector<Value> texel_of(Builder& b, const Instruction& i, const ImageForm& f
   return words;
 }
 
-Access access_of(const Instruction& i, ImageWork work, uint32_t flags) {
+// `words` begin with the T#.
+Access access_of(Builder& b, const Instruction& i, std::span<const Value> words, ImageWork work, uint32_t flags) {
+  const auto source = trace_image(b, words.first<8>());
+  if (!source) b.note_computed(i.offset, source.error());
   return {.space = Space::image,
           .components = 4,
           .coherent = i.glc || i.dlc || i.slc,
+          .binding = source ? b.image(*source) + 1 : 0,
           .instruction = i.offset,
           .image = work,
           .image_flags = flags};
@@ -82,7 +87,8 @@ void write_results(Builder& b, const Instruction& i, const std::array<Value, 4>&
 
 Outcome load(Builder& b, const Instruction& i, const ImageForm& form) {
   const uint32_t flags = (form.packed ? kPacked : 0) | (form.sign_extend ? kSignExtend : 0) | (i.d16 ? kHalves : 0);
-  write_results(b, i, b.load(access_of(i, ImageWork::load, flags), b.exec(), texel_of(b, i, form)), false);
+  const auto words = texel_of(b, i, form);
+  write_results(b, i, b.load(access_of(b, i, words, ImageWork::load, flags), b.exec(), words), false);
   return {};
 }
 
@@ -98,7 +104,8 @@ Outcome store(Builder& b, const Instruction& i, const ImageForm& form) {
     if (i.d16) data[n] = at % 2 == 0 ? b.land(data[n], b.u32(0xffff)) : b.lshr(data[n], b.u32(16));
   }
   const uint32_t flags = (form.packed ? kPacked : 0) | (i.d16 ? kHalves : 0);
-  b.store(access_of(i, ImageWork::store, flags), b.exec(), texel_of(b, i, form), data);
+  const auto words = texel_of(b, i, form);
+  b.store(access_of(b, i, words, ImageWork::store, flags), b.exec(), words, data);
   return {};
 }
 
@@ -107,12 +114,13 @@ Outcome atomic(Builder& b, const Instruction& i, const ImageForm& form) {
   MemoryShape shape = memory_shape(i.opcode);
   if (shape.kind != MemoryShape::Kind::atomic) return refuse("no semantics");
   shape.bytes = image_atomic_is_wide(i) ? 8 : 4;
-  Access access = access_of(i, ImageWork::place, shape.bytes);
+  const auto words = texel_of(b, i, form);
+  Access access = access_of(b, i, words, ImageWork::place, shape.bytes);
   access.components = 1;
   access.bytes = 8;
-  const Value address = b.load(access, b.exec(), texel_of(b, i, form))[0];
+  const Value address = b.load(access, b.exec(), words)[0];
   const Value lanes = b.land(b.exec(), b.compare(Op::ine, address, b.u64(0)));
-  const Place place{.space = Space::guest, .lanes = lanes, .address = address};
+  const Place place{.space = Space::guest, .lanes = lanes, .address = address, .binding = access.binding};
   move_memory(b, i, shape, std::span(&place, 1));
   return {};
 }
@@ -120,7 +128,7 @@ Outcome atomic(Builder& b, const Instruction& i, const ImageForm& form) {
 Outcome info(Builder& b, const Instruction& i, const ImageForm& form) {
   std::vector<Value> words = descriptor_of(b, i);
   words.push_back(integer(b, form.level));
-  auto results = b.load(access_of(i, ImageWork::info, 0), b.exec(), words);
+  auto results = b.load(access_of(b, i, words, ImageWork::info, 0), b.exec(), words);
   for (Value& v : results) v = i.d16 ? b.land(v, b.u32(0xffff)) : v;
   write_results(b, i, results, false);
   return {};
@@ -144,7 +152,8 @@ uint32_t sample_flags(const Instruction& i, const ImageForm& form) {
 
 Outcome sample(Builder& b, const Instruction& i, const ImageForm& form) {
   std::vector<Value> words = descriptor_of(b, i);
-  for (uint32_t n = 0; n < 4; ++n) words.push_back(b.sgpr((i.sampler.index + n) & 127u));
+  std::array<Value, 4> sampler;
+  for (uint32_t n = 0; n < 4; ++n) words.push_back(sampler[n] = b.sgpr((i.sampler.index + n) & 127u));
   for (const auto& coordinate : form.coordinates) words.push_back(real(b, coordinate));
   words.push_back(integer(b, form.offset));
   for (const auto& component : {form.compare, form.level, form.clamp}) words.push_back(real(b, component));
@@ -153,7 +162,9 @@ Outcome sample(Builder& b, const Instruction& i, const ImageForm& form) {
     const uint32_t direction = n / 3, dimension = n % 3;
     words.push_back(dimension < dimensions ? real(b, form.gradients[direction * dimensions + dimension]) : b.u32(0));
   }
-  const auto results = b.load(access_of(i, ImageWork::sample, sample_flags(i, form)), b.exec(), words);
+  Access access = access_of(b, i, words, ImageWork::sample, sample_flags(i, form));
+  if (const auto source = trace_descriptor(b, sampler)) access.sampler = b.sampler(*source) + 1;
+  const auto results = b.load(access, b.exec(), words);
   write_results(b, i, results, form.kind == Kind::gather);
   return {};
 }

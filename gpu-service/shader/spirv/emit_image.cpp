@@ -1,6 +1,7 @@
 // Accesses to images: calls of the image library's functions.
 #include <cstddef>
 
+#include "gpu-service/shader/image/specialization.hpp"
 #include "gpu-service/shader/spirv/conditional.hpp"
 #include "gpu-service/shader/spirv/image_library.hpp"
 
@@ -30,6 +31,17 @@ const char* function_of(ImageWork work) {
 
 }  // namespace
 
+// The words of descriptors that say what is done, and not where: what preparation gave, where it gave the module its
+// descriptors; else what the program has.
+Id Emitter::descriptor_word(const ir::Access& a, size_t n, Id own) {
+  const ImageConstants constants(f_.images.size());
+  std::optional<uint32_t> number;
+  if (n < 8 && a.binding != 0) number = constants.of_image(a.binding - 1, static_cast<uint32_t>(n));
+  if (n >= 8 && a.sampler != 0) number = constants.of_sampler(a.sampler - 1, static_cast<uint32_t>(n - 8));
+  if (!number) return own;
+  return select(uint_type(), module_.specialized(0, Type::b1), module_.specialized(*number, Type::u32), own);
+}
+
 void Emitter::emit_image(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot) {
   uses_page_table_ = true;
   if (!image_library_) image_library_ = std::make_unique<ImageLibrary>(*this);
@@ -41,7 +53,12 @@ void Emitter::emit_image(uint32_t inst, const ir::Inst& i, const ir::Access& a, 
   const Id target = image_library_->function(function_of(a.image));
   const auto call = [&]() -> Results {
     Words words = {type, module_.new_id(), target};
-    for (const ir::Value v : args.subspan(1)) words.push_back(id(v, slot));
+    const size_t descriptors = a.image == ImageWork::sample ? 12 : 8;
+    for (size_t n = 0; n + 1 < args.size(); ++n) {
+      // The library reads the format from the eighth word; nothing else is there that it wants.
+      const Id own = id(args[1 + (n == 7 ? 1 : n)], slot);
+      words.push_back(n < descriptors ? descriptor_word(a, n, own) : own);
+    }
     words.push_back(u32(a.image_flags));
     words.push_back(u32(a.instruction * 2 + (i.op == Op::store ? 1 : 0)));
     put(*code_, spv::OpFunctionCall, {}, words);

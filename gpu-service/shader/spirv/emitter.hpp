@@ -106,6 +106,7 @@ class Emitter {
   Id is_usual(Id address, uint32_t multiple_of);
   void emit_lds(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
   void emit_buffer(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
+  Id descriptor_word(const ir::Access& a, size_t n, Id own);
   void emit_image(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
   void emit_scratch(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
   uint32_t private_dwords() const;

@@ -170,6 +170,20 @@ Id Module::constant(ir::Type t, uint64_t bits) {
   return id;
 }
 
+Id Module::specialized(uint32_t number, ir::Type t) {
+  Id& id = specialized_[number];
+  if (id) return id;
+  const Id type_id = type(t);
+  id = new_id();
+  if (t == ir::Type::b1) {
+    put(types_, spv::OpSpecConstantFalse, {type_id, id});
+  } else {
+    put(types_, spv::OpSpecConstant, {type_id, id, 0});
+  }
+  decorate(id, spv::DecorationSpecId, {number});
+  return id;
+}
+
 Id Module::null(Id type) {
   Id& id = derived_[(4ull << 60) | type];
   if (!id) {

@@ -64,6 +64,7 @@ class Module {
   Id u32(uint32_t v) { return constant(ir::Type::u32, v); }
   Id u64(uint64_t v) { return constant(ir::Type::u64, v); }
   Id null(Id type);
+  Id specialized(uint32_t number, ir::Type t);  // a specialization constant, u32 or b1; 0 unless given
 
   // A module-scope variable, listed in the entry point's interface.
   Id variable(spv::StorageClass storage, Id pointed);
@@ -90,6 +91,7 @@ class Module {
   uint32_t denormals_of_ = 0, special_of_ = 0;
   Words capabilities_, decorations_, types_, modes_, interface_, exact_;
   std::array<Id, 9> scalar_{};
+  std::unordered_map<uint32_t, Id> specialized_;
   std::unordered_map<uint64_t, Id> derived_, constants_;
   std::array<std::unordered_map<uint64_t, Id>, 2> wide_constants_;  // u64, f64
   std::unordered_map<uint32_t, Id> built_ins_;

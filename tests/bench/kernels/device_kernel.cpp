@@ -11,10 +11,10 @@ namespace orrery::bench {
 DeviceKernel::~DeviceKernel() { vkDestroyDescriptorPool(device_.handle(), pool_, nullptr); }
 
 Result<void> DeviceKernel::compile(std::span<const uint32_t> spirv, uint32_t subgroup, std::span<const Range> buffers,
-                                   std::string_view name) {
+                                   std::string_view name, std::span<const uint32_t> constants) {
   const auto count = static_cast<uint32_t>(buffers.size());
   const auto start = std::chrono::steady_clock::now();
-  auto made = vulkan::ComputePipeline::create(device_, {spirv, count, subgroup, name});
+  auto made = vulkan::ComputePipeline::create(device_, {spirv, count, subgroup, name, constants});
   if (!made) return std::unexpected(std::move(made.error()));
   compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   pipeline_ = std::move(*made);

@@ -34,7 +34,7 @@ class DeviceKernel {
 
   // Compiles the pipeline, and takes the time.
   Result<void> compile(std::span<const uint32_t> spirv, uint32_t subgroup, std::span<const Range> buffers,
-                       std::string_view name);
+                       std::string_view name, std::span<const uint32_t> constants = {});
   // One dispatch of all parts.
   void record(VkCommandBuffer commands) const;
 

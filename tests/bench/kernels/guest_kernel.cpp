@@ -5,6 +5,7 @@
 #include "gpu-service/dispatch/buffer_descriptor.hpp"
 #include "gpu-service/dispatch/descriptor_source.hpp"
 #include "gpu-service/dispatch/lane_choice.hpp"
+#include "gpu-service/dispatch/traced_buffers.hpp"
 #include "gpu-service/vulkan/device.hpp"
 #include "tests/bench/kernels/device_kernel.hpp"
 
@@ -45,6 +46,24 @@ Result<Bound> bind(const vulkan::Device& device, const DeviceBlock& block, const
   if (size > device.facts().max_storage_range) return fail(ExitCode::internal, "more than one binding shows");
   return Bound{{block.work().handle(), offset, size},
                {static_cast<uint32_t>(at - offset), static_cast<uint32_t>(*extent.bytes)}};
+}
+
+// As the executor gives them to a module with images; none where a descriptor can't be read.
+std::vector<uint32_t> image_constants(const GuestRegion& region, const dispatch::DispatchState& state,
+                                      const shader::Module& module) {
+  const auto read = [&](GuestAddress at, std::span<std::byte> out) { return copy_guest(region, at.value, out); };
+  std::vector<dispatch::TracedBuffer> traced(module.buffers.size());
+  for (const auto& image : module.images) {
+    const auto words = dispatch::read_image(image.source, state, read);
+    if (!words) return {};
+    traced.push_back({.words = {words->begin(), words->end()}});
+  }
+  for (const auto& sampler : module.samplers) {
+    const auto words = dispatch::read_descriptor(sampler, state, read);
+    if (!words) return {};
+    traced.push_back({.words = {words->begin(), words->end()}});
+  }
+  return dispatch::image_constants(module, traced);
 }
 
 Result<shader::Module> translate(const GuestRegion& region, const dispatch::DispatchState& state,
@@ -152,7 +171,8 @@ Result<std::unique_ptr<DeviceKernel>> translate_kernel(const vulkan::Device& dev
   out->page_table = module->uses_page_table;
   std::vector<DeviceKernel::Range> ranges;
   for (const Bound& b : bound) ranges.push_back(b.range);
-  ORRERY_TRY(out->compile(module->spirv, module->layout.required_subgroup(), ranges, "guest kernel"));
+  ORRERY_TRY(out->compile(module->spirv, module->layout.required_subgroup(), ranges, "guest kernel",
+                          image_constants(region, state, *module)));
   return out;
 }
 

@@ -107,6 +107,21 @@ Result<std::string> run_kernel(Executor& executor, TestGuest& guest, const Corpu
   std::vector<std::byte> arguments(kernel.argument_bytes);
   for (size_t i = 0; i < values.size(); ++i) {
     const CorpusArgument& argument = kernel.arguments[i];
+    if (const auto* image = std::get_if<KernelImage>(&values[i])) {
+      if (argument.type != "image") return fail(ExitCode::usage, "argument {} of {} is no image", i, kernel.name);
+      places[i] = align_up(placing.room(image->texels->size() + 256), 256);
+      placing.write(places[i], *image->texels);
+      std::array<uint32_t, 8> words = image->words;
+      words[0] = static_cast<uint32_t>((kDataAt + places[i]) >> 8);
+      words[1] |= static_cast<uint32_t>((kDataAt + places[i]) >> 40);
+      put(arguments, argument.offset, words);
+      continue;
+    }
+    if (const auto* sampler = std::get_if<KernelSampler>(&values[i])) {
+      if (argument.type != "sampler") return fail(ExitCode::usage, "argument {} of {} is no sampler", i, kernel.name);
+      put(arguments, argument.offset, *sampler);
+      continue;
+    }
     if (const auto* buffer = std::get_if<std::vector<std::byte>*>(&values[i])) {
       places[i] = placing.room((*buffer)->size());
       placing.write(places[i], **buffer);
@@ -160,6 +175,9 @@ Result<std::string> run_kernel(Executor& executor, TestGuest& guest, const Corpu
   for (size_t i = 0; i < values.size(); ++i) {
     if (const auto* buffer = std::get_if<std::vector<std::byte>*>(&values[i])) {
       std::memcpy((*buffer)->data(), guest.guest_bytes(kDataOffset + places[i]), (*buffer)->size());
+    }
+    if (const auto* image = std::get_if<KernelImage>(&values[i])) {
+      std::memcpy(image->texels->data(), guest.guest_bytes(kDataOffset + places[i]), image->texels->size());
     }
   }
   return text;

@@ -31,8 +31,14 @@ struct CorpusKernel {
   static Result<CorpusKernel> load(const std::string& base);
 };
 
+// A T# whose address is filled in; its texels go in and come back.
+struct KernelImage {
+  std::vector<std::byte>* texels = nullptr;
+  std::array<uint32_t, 8> words{};
+};
+using KernelSampler = std::array<uint32_t, 4>;
 // A buffer's bytes go in and come back; it is passed as an address or as a raw V#, as the kernel declares.
-using KernelValue = std::variant<uint32_t, float, std::vector<std::byte>*>;
+using KernelValue = std::variant<uint32_t, float, std::vector<std::byte>*, KernelImage, KernelSampler>;
 
 struct KernelLaunch {
   std::array<uint32_t, 3> groups{1, 1, 1};

@@ -4,6 +4,7 @@
 
 #include "gpu-service/dispatch/buffer_descriptor.hpp"
 #include "gpu-service/dispatch/descriptor_source.hpp"
+#include "gpu-service/dispatch/image_extent.hpp"
 #include "gpu-service/dispatch/pending_writes.hpp"
 
 namespace orrery::dispatch {
@@ -89,6 +90,26 @@ TEST(PendingWrites, known_ranges_and_work_that_may_write_anywhere_are_told_apart
   EXPECT_FALSE(pending.names({200, 300}));
   pending.clear();
   EXPECT_FALSE(pending.may_touch({100, 200}));
+}
+
+TEST(ImageExtent, reaches_from_the_first_layer_to_the_last_byte_of_the_last) {
+  constexpr uint32_t k1D = 8, k2D = 9, k3D = 10, k2DArray = 13;
+  const auto extent = [](uint32_t type, uint32_t format, uint32_t width, uint32_t height, uint32_t depth,
+                         uint32_t first_layer, uint32_t max_mip, uint32_t tiling = 0) {
+    return image_extent({0x12345600, 0x40 | format << 20 | (width - 1) << 30, (width - 1) >> 2 | (height - 1) << 14,
+                         0xfac | tiling << 20 | type << 28, depth | first_layer << 16, max_mip << 4, 0, 0});
+  };
+  const GuestAddress base{0x12345600ull << 8 | 0x40ull << 40};
+  // Rows of 256 bytes.
+  EXPECT_EQ(extent(k2D, 56, 7, 5, 0, 0, 0), (memory::GuestSpan{base, {5 * 256}}));
+  EXPECT_EQ(extent(k1D, 77, 17, 1, 0, 0, 0), (memory::GuestSpan{base, {512}}));
+  // Levels of 7 x 5, 3 x 2 and 1 x 1 texels in each slice.
+  EXPECT_EQ(extent(k2DArray, 56, 7, 5, 3, 2, 2), (memory::GuestSpan{base, {4 * 8 * 256}}));
+  EXPECT_EQ(extent(k3D, 56, 7, 5, 3, 0, 0), (memory::GuestSpan{base, {4 * 5 * 256}}));
+  EXPECT_EQ(extent(k2D, 56, 129, 128, 0, 0, 0, 27), (memory::GuestSpan{base, {2 * 65536}}));
+  // Nothing is touched through what is refused.
+  EXPECT_EQ(extent(k2D, 74, 7, 5, 0, 0, 0), std::nullopt);
+  EXPECT_EQ(extent(2, 56, 7, 5, 0, 0, 0), std::nullopt);
 }
 
 }  // namespace

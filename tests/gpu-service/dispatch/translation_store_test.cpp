@@ -34,9 +34,12 @@ shader::Module full_module(const shader::TranslateOptions& options) {
   m.local_size = {128, 1, 1};
   m.buffers = {{shader::DescriptorSource::user(4), true, false},
                {shader::DescriptorSource::chain(2, {16, 32}), true, true}};
+  m.images = {{{shader::DescriptorSource::user(0), shader::DescriptorSource::user(4)}, true, false},
+              {{shader::DescriptorSource::chain(2, {0}), shader::DescriptorSource::chain(2, {16})}, false, true}};
+  m.samplers = {shader::DescriptorSource::user(8)};
   m.uses_page_table = m.lds_in_memory = m.dispatcher_loop = true;
   m.group_memory = 1ull << 33;
-  m.writes_anywhere = true;
+  m.reaches_images_only = m.writes_anywhere = true;
   m.write_instruction = 20;
   m.write_reason = shader::TraceEnd::wave;
   m.workgroup_bytes = 512;
@@ -55,6 +58,9 @@ void expect_same(const shader::Module& a, const shader::Module& b) {
   EXPECT_EQ(a.needs, b.needs);
   ASSERT_EQ(a.buffers.size(), b.buffers.size());
   for (size_t i = 0; i < a.buffers.size(); ++i) EXPECT_EQ(a.buffers[i].source, b.buffers[i].source);
+  ASSERT_EQ(a.images.size(), b.images.size());
+  for (size_t i = 0; i < a.images.size(); ++i) EXPECT_EQ(a.images[i].source, b.images[i].source);
+  EXPECT_EQ(a.samplers, b.samplers);
 }
 
 struct Translations : testing::Test {

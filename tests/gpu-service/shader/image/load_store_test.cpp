@@ -99,8 +99,10 @@ std::string difference_of(const std::string& text, uint32_t type, bool stores, u
   p.input = [&](size_t round, uint32_t lane, auto input) {
     for (uint32_t n = data; n < 16; ++n) input[n - data + 12] = values[(round * 64 + lane * 4 + n) % values.size()];
     const uint32_t level = static_cast<uint32_t>(round + lane / 16) % 4;
-    // Lanes of one texel would race.
-    writer.write({.coordinates = {lane % 8, lane / 8 % 8, static_cast<uint32_t>(round) % 6}, .level = level}, input);
+    // No two lanes store to one texel.
+    const bool rows = type != 8 && type != 12;
+    writer.write({.coordinates = {rows ? lane % 8 : lane, lane / 8, static_cast<uint32_t>(round) % 6}, .level = level},
+                 input);
   };
   MemoryProgram program = rounds_program(p);
   program.both_widths = both_widths;
@@ -171,9 +173,9 @@ std::string atomics_difference(const std::string& name, bool wide) {
   p.rounds.push_back({t_sharp({.format = wide ? 62u : 20u, .width = 6, .height = 7})});
   p.rounds.push_back({t_sharp({.format = wide ? 64u : 22u, .width = 8, .height = 3})});
   auto values = random_words(6, 1024);
-  if (name.starts_with("f")) {  // no NaNs and infinities
-    for (uint32_t& word : values) word &= ~(1u << 30);
-    for (uint32_t& word : p.texels) word &= ~(1u << 30);
+  if (name.starts_with("f")) {  // neither NaNs nor denormals
+    for (uint32_t& word : values) word = (word & ~(1u << 30)) | 1u << 29;
+    for (uint32_t& word : p.texels) word = (word & ~(1u << 30)) | 1u << 29;
   }
   p.input = [&](size_t, uint32_t lane, auto input) {
     writer.write({.coordinates = {lane % 8, lane / 8, 0}}, input);

@@ -8,6 +8,7 @@
 
 #include "gpu-service/dispatch/buffer_descriptor.hpp"
 #include "gpu-service/dispatch/lane_choice.hpp"
+#include "gpu-service/shader/image/specialization.hpp"
 #include "gpu-service/shader/interpret/interpreter.hpp"
 #include "gpu-service/shader/page_table_window.hpp"
 #include "gpu-service/vulkan/compute_pipeline.hpp"
@@ -112,8 +113,10 @@ std::vector<uint32_t> interpreted_or_throw(const MemoryProgram& p, const Prepare
 struct Way {
   LaneLayout layout;
   bool bind = false, lds_in_memory = false;
+  bool constants = false;  // what images' descriptors say is given when the pipeline is made
   std::string text() const {
-    return fmt::format("{}{}{}", layout.text(), bind ? ", bound" : "", lds_in_memory ? ", LDS in memory" : "");
+    return fmt::format("{}{}{}{}", layout.text(), bind ? ", bound" : "", lds_in_memory ? ", LDS in memory" : "",
+                       constants ? ", constant descriptors" : "");
   }
 };
 
@@ -193,12 +196,40 @@ struct DeviceRun {
   EscapeReport report;
 };
 
+// A descriptor that is computed from user data alone.
+bool read_words(const DescriptorSource& source, const Prepared& state, uint32_t* words) {
+  if (source.reads_memory()) return false;
+  const auto values = evaluate(source.steps, source.words, {.user_data = state.user});
+  for (size_t n = 0; values && n < 4; ++n) words[n] = static_cast<uint32_t>((*values)[n]);
+  return values.has_value();
+}
+
+// T#s and S#s as specialization constants; none where the module has no images, or some whose descriptors lie in
+// memory.
+std::vector<uint32_t> constants_of(const Module& module, const Prepared& state) {
+  std::vector<ImageConstants::ImageWords> images;
+  std::vector<ImageConstants::SamplerWords> samplers;
+  for (const TracedImage& image : module.images) {
+    uint32_t* const words = images.emplace_back().data();
+    if (!read_words(image.source.low, state, words) || !read_words(image.source.high, state, words + 4)) return {};
+  }
+  for (const DescriptorSource& sampler : module.samplers) {
+    if (!read_words(sampler, state, samplers.emplace_back().data())) return {};
+  }
+  return images.empty() ? std::vector<uint32_t>{} : ImageConstants::values(images, samplers);
+}
+
 // Nothing: the layout or the descriptors do not allow this run.
 std::optional<DeviceRun> run_on_device(const MemoryProgram& p, const Prepared& state, const Way& way) {
   const auto& device = test_device();
   auto module = translate(state.program, options_for(p, state, way));
   if (!module) throw std::runtime_error("translator: " + text_of(module.error()));
   if (way.bind && module->buffers.empty()) return std::nullopt;
+  std::vector<uint32_t> constants;
+  if (way.constants) {
+    constants = constants_of(*module, state);
+    if (constants.empty()) return std::nullopt;
+  }
   if (way.lds_in_memory && !module->lds_in_memory) throw std::runtime_error("LDS is not in memory");
   if (std::string said = test::validate_only(module->spirv); !said.empty())
     throw std::runtime_error("spirv-val: " + said);
@@ -230,7 +261,7 @@ std::optional<DeviceRun> run_on_device(const MemoryProgram& p, const Prepared& s
     push.scratch = scratch.address().value;
   }
   auto pipeline = vulkan::ComputePipeline::create(device, {module->spirv, static_cast<uint32_t>(module->buffers.size()),
-                                                           way.layout.required_subgroup(), "memory test"});
+                                                           way.layout.required_subgroup(), "memory test", constants});
   if (!pipeline) throw std::runtime_error(pipeline.error().describe());
   const auto done = vulkan::run_single(device, *pipeline, ranges, std::as_bytes(std::span(&push, 1)), {p.groups, 1, 1});
   if (!done) throw std::runtime_error(done.error().describe());
@@ -241,6 +272,18 @@ bool is_in_memory(const MemoryProgram& p, const Prepared& state, const Way& way)
   const auto module = translate(state.program, options_for(p, state, way));
   if (!module) throw std::runtime_error("translator: " + text_of(module.error()));
   return module->lds_in_memory;
+}
+
+std::vector<Way> ways(const MemoryProgram& p, const Prepared& state, LaneLayout layout) {
+  std::vector<Way> out;
+  for (const bool bind : {false, true}) {
+    if (!bind && !p.addressed) continue;
+    out.push_back({layout, bind});
+    // Where LDS is in memory anyway it would be the same.
+    if (p.lds_homes && !is_in_memory(p, state, {layout, bind})) out.push_back({layout, bind, true});
+  }
+  out.push_back({.layout = layout, .constants = true});
+  return out;
 }
 
 std::vector<LaneLayout> layouts(const MemoryProgram& p, uint32_t wave) {
@@ -319,25 +362,19 @@ std::string difference(const MemoryProgram& program) {
       const Prepared state = prepare(program, wave);
       const auto wanted = interpreted_or_throw(program, state, wave);
       for (const LaneLayout layout : layouts(program, wave)) {
-        for (const bool bind : {false, true}) {
-          if (!bind && !program.addressed) continue;
-          for (const bool lds_in_memory : {false, true}) {
-            if (lds_in_memory && !program.lds_homes) continue;
-            if (lds_in_memory && is_in_memory(program, state, {layout, bind})) continue;  // the same
-            const Way way{layout, bind, lds_in_memory};
-            const auto got = run_on_device(program, state, way);
-            if (!got) continue;
-            ++runs;
-            if (const EscapeReport& report = got->report; report.image_refusal != 0 || report.loops_cut != 0) {
-              return fmt::format("wave{} {}: refused an image ({:#x}) or cut a loop ({})", wave, way.text(),
-                                 report.image_refusal, report.loops_cut);
-            }
-            const size_t count = program.compared != 0 ? program.compared : wanted.size();
-            for (size_t n = 0; n < count; ++n) {
-              if (wanted[n] == got->memory[n]) continue;
-              return fmt::format("wave{} {}: dword {}: wanted {:08x}, got {:08x}", wave, way.text(), n, wanted[n],
-                                 got->memory[n]);
-            }
+        for (const Way& way : ways(program, state, layout)) {
+          const auto got = run_on_device(program, state, way);
+          if (!got) continue;
+          ++runs;
+          if (const EscapeReport& report = got->report; report.image_refusal != 0 || report.loops_cut != 0) {
+            return fmt::format("wave{} {}: refused an image ({:#x}) or cut a loop ({})", wave, way.text(),
+                               report.image_refusal, report.loops_cut);
+          }
+          const size_t count = program.compared != 0 ? program.compared : wanted.size();
+          for (size_t n = 0; n < count; ++n) {
+            if (wanted[n] == got->memory[n]) continue;
+            return fmt::format("wave{} {}: dword {}: wanted {:08x}, got {:08x}", wave, way.text(), n, wanted[n],
+                               got->memory[n]);
           }
         }
       }
