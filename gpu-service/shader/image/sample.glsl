@@ -74,12 +74,16 @@ uint sample_refusal(const in Image image, const in Sampler s, const in uvec4 t0,
   return 0;
 }
 
-// The texel that an index stands for, kOutside for the border. Indices of wrapping dimensions are at most 64 sizes
-// away.
-int wrap(const in int i, const in int n, const in uint clamp_mode, const in bool linear) {
-  if (clamp_mode == kWrap) return int(uint(i + 64 * n) % uint(n));
+// In dimensions that wrap an index lies within a period of 0 and n; with an offset, within 64.
+int within(const in int i, const in int period, const in bool has_offset) {
+  if (has_offset) return int(uint(i + 64 * period) % uint(period));
+  return i < 0 ? i + period : i >= period ? i - period : i;
+}
+// The texel that an index stands for, kOutside for the border.
+int wrap(const in int i, const in int n, const in uint clamp_mode, const in bool linear, const in bool has_offset) {
+  if (clamp_mode == kWrap) return within(i, n, has_offset);
   if (clamp_mode == kMirror) {
-    const int m = int(uint(i + 64 * n) % uint(2 * n));
+    const int m = within(i, 2 * n, has_offset);
     return m < n ? m : 2 * n - 1 - m;
   }
   const int index = mirrors_once(clamp_mode) && i < 0 ? -1 - i : i;
@@ -107,7 +111,8 @@ ivec3 axis(const in float coordinate, const in int n, const in int offset, const
   const float scaled = u * 256.0;
   const int fixed_point = int(floor(truncates ? scaled : scaled + 0.5));
   const int first = (fixed_point >> 8) + offset;
-  return ivec3(wrap(first, n, clamp_mode, linear), wrap(first + 1, n, clamp_mode, linear), fixed_point & 255);
+  return ivec3(wrap(first, n, clamp_mode, linear, offset != 0), wrap(first + 1, n, clamp_mode, linear, offset != 0),
+               fixed_point & 255);
 }
 
 int to_256ths(const in float level) {

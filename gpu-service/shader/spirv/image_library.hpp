@@ -22,6 +22,12 @@ class ImageLibrary {
   // What memory.glsl declares; 0: no such function.
   Id provided(std::string_view name);
   Id write_function(Id result, std::initializer_list<Id> parameters, auto body);
+  Id holds(Id bytes, uint32_t least);
+  Emitter::Results load_at(Id at, Id bytes);
+  void store_at(Id at, Id bytes, const Emitter::Results& data);
+  // at(device address) where the guest address p[0] is mapped; else an escape, and zeros.
+  template <class At>
+  Emitter::Results reach(const std::vector<Id>& p, Id where, bool stores, uint32_t results, At at);
   Id load_element();
   Id store_element();
   Id refuse();

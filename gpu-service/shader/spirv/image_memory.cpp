@@ -33,70 +33,106 @@ Id ImageLibrary::write_function(Id result, std::initializer_list<Id> parameters,
   return id;
 }
 
-// Elements are aligned to their size, so one lies in one page.
-Id ImageLibrary::load_element() {
-  const Id u32 = m.type(Type::u32), u64 = m.type(Type::u64), boolean = e.bool_type(), four = m.vector(u32, 4);
-  return write_function(four, {u64, u32, u32}, [&](const std::vector<Id>& p) {
-    const Id at = e.value(spv::OpFunctionCall, u64, {e.routine(Routine::locate_read), p[0]});
-    const Id present = e.value(spv::OpINotEqual, boolean, {at, m.u64(0)});
-    auto behind = [&](uint32_t bytes) { return e.value(spv::OpIAdd, u64, {at, m.u64(bytes)}); };
-    auto holds = [&](uint32_t bytes) { return e.value(spv::OpUGreaterThanEqual, boolean, {p[1], m.u32(bytes)}); };
-    auto dword = [&](Id address) { return e.load_device(address, Type::u32, e.fresh_loads_); };
-    const auto loaded = e.conditional(present, u32, 4, [&]() -> Emitter::Results {
-      const Id start = e.value(spv::OpBitwiseAnd, u64, {at, m.u64(~3ull)});
-      const Id whole = dword(start);
-      const Id narrow = e.value(spv::OpUConvert, u32, {e.value(spv::OpBitwiseAnd, u64, {at, m.u64(3)})});
-      const Id shift = e.binary(spv::OpShiftLeftLogical, narrow, m.u32(3));
-      const Id shifted = e.binary(spv::OpShiftRightLogical, whole, shift);
-      const Id is_byte = e.value(spv::OpIEqual, boolean, {p[1], m.u32(1)});
-      const Id mask = e.select(u32, is_byte, m.u32(0xff), m.u32(0xffff));
-      const Id first = e.select(u32, holds(4), whole, e.binary(spv::OpBitwiseAnd, shifted, mask));
-      const Id second = e.conditional(holds(8), u32, 1, [&]() -> Emitter::Results { return {dword(behind(4))}; })[0];
-      const auto rest =
-          e.conditional(holds(16), u32, 2, [&]() -> Emitter::Results { return {dword(behind(8)), dword(behind(12))}; });
-      return {first, second, rest[0], rest[1]};
-    });
-    const Id absent = e.value(spv::OpLogicalNot, boolean, {present});
-    e.conditional(absent, 0, 0, [&]() -> Emitter::Results {
-      e.code(spv::OpFunctionCall, {m.void_type(), m.new_id(), e.routine(Routine::escape), p[0], p[2]});
+Id ImageLibrary::holds(Id bytes, uint32_t least) {
+  return e.value(spv::OpUGreaterThanEqual, e.bool_type(), {bytes, m.u32(least)});
+}
+
+// The element's dwords at a device address; of smaller elements the bytes alone.
+Emitter::Results ImageLibrary::load_at(Id at, Id bytes) {
+  const Id u32 = m.type(Type::u32), u64 = m.type(Type::u64);
+  const auto vector = [&](uint32_t count) -> Emitter::Results {
+    const Id type = m.vector(u32, count);
+    const uint32_t access =
+        spv::MemoryAccessAlignedMask | (e.fresh_loads_ ? static_cast<uint32_t>(spv::MemoryAccessVolatileMask) : 0u);
+    const Id whole = e.value(spv::OpLoad, type, {e.device_pointer(at, type), access, 4 * count});
+    Emitter::Results parts{m.u32(0), m.u32(0), m.u32(0), m.u32(0)};
+    for (uint32_t n = 0; n < count; ++n) parts[n] = e.value(spv::OpCompositeExtract, u32, {whole, n});
+    return parts;
+  };
+  const auto single = [&]() -> Emitter::Results {
+    const Id whole = e.load_device(e.value(spv::OpBitwiseAnd, u64, {at, m.u64(~3ull)}), Type::u32, e.fresh_loads_);
+    const Id odd = e.binary(spv::OpBitwiseAnd, e.value(spv::OpUConvert, u32, {at}), m.u32(3));
+    const Id shifted = e.binary(spv::OpShiftRightLogical, whole, e.binary(spv::OpShiftLeftLogical, odd, m.u32(3)));
+    const Id is_byte = e.value(spv::OpIEqual, e.bool_type(), {bytes, m.u32(1)});
+    const Id mask = e.select(u32, is_byte, m.u32(0xff), m.u32(0xffff));
+    const Id narrow = e.binary(spv::OpBitwiseAnd, shifted, mask);
+    return {e.select(u32, holds(bytes, 4), whole, narrow), m.u32(0), m.u32(0), m.u32(0)};
+  };
+  if (!e.o_.host.lockstep_subgroups) {
+    return e.either(
+        holds(bytes, 16), u32, 4, [&] { return vector(4); },
+        [&] { return e.either(holds(bytes, 8), u32, 4, [&] { return vector(2); }, single); });
+  }
+  // A CPU's vector takes both ways of a branch.
+  Emitter::Results parts = single();
+  const auto dword = [&](uint32_t n) {
+    return e.load_device(e.value(spv::OpIAdd, u64, {at, m.u64(4 * n)}), Type::u32, e.fresh_loads_);
+  };
+  parts[1] = e.conditional(holds(bytes, 8), u32, 1, [&]() -> Emitter::Results { return {dword(1)}; })[0];
+  const auto rest = e.conditional(holds(bytes, 16), u32, 2, [&]() -> Emitter::Results { return {dword(2), dword(3)}; });
+  return {parts[0], parts[1], rest[0], rest[1]};
+}
+
+void ImageLibrary::store_at(Id at, Id bytes, const Emitter::Results& data) {
+  const Id u64 = m.type(Type::u64);
+  const auto where = [&](Id condition, auto store) {
+    e.conditional(condition, 0, 0, [&]() -> Emitter::Results {
+      store();
       return {};
     });
-    e.code(spv::OpReturnValue,
-           {e.value(spv::OpCompositeConstruct, four, {loaded[0], loaded[1], loaded[2], loaded[3]})});
+  };
+  const auto dwords = [&](uint32_t first, uint32_t last) {
+    where(holds(bytes, 4 * last + 4), [&] {
+      for (uint32_t n = first; n <= last; ++n) {
+        e.store_device(e.value(spv::OpIAdd, u64, {at, m.u64(4 * n)}), Type::u32, data[n]);
+      }
+    });
+  };
+  for (const uint32_t bits : {8u, 16u}) {
+    where(e.value(spv::OpIEqual, e.bool_type(), {bytes, m.u32(bits / 8)}),
+          [&] { e.store_device_small(at, bits, data[0]); });
+  }
+  dwords(0, 0);
+  dwords(1, 1);
+  dwords(2, 3);
+}
+
+// Elements are aligned to their size, so one lies in one page. On a GPU most lie in the page table's window.
+template <class At>
+Emitter::Results ImageLibrary::reach(const std::vector<Id>& p, Id where, bool stores, uint32_t results, At at) {
+  const Id u32 = m.type(Type::u32), u64 = m.type(Type::u64), boolean = e.bool_type();
+  const auto walk = [&]() -> Emitter::Results {
+    const Routine locate = stores ? Routine::locate_write : Routine::locate_read;
+    const Id found = e.value(spv::OpFunctionCall, u64, {e.routine(locate), p[0]});
+    const Id absent = e.value(spv::OpIEqual, boolean, {found, m.u64(0)});
+    e.conditional(absent, 0, 0, [&]() -> Emitter::Results {
+      e.code(spv::OpFunctionCall, {m.void_type(), m.new_id(), e.routine(Routine::escape), p[0], where});
+      return {};
+    });
+    return e.conditional(e.value(spv::OpLogicalNot, boolean, {absent}), u32, results, [&] { return at(found); });
+  };
+  if (e.o_.host.lockstep_subgroups) return walk();
+  const auto window = [&](uint32_t which) { return e.value(spv::OpLoad, u64, {e.window_variable(which)}); };
+  const Id offset = e.value(spv::OpISub, u64, {p[0], window(0)});
+  const Id inside = e.value(spv::OpULessThan, boolean, {offset, window(1)});
+  return e.either(inside, u32, results, [&] { return at(e.value(spv::OpIAdd, u64, {p[0], window(2)})); }, walk);
+}
+
+Id ImageLibrary::load_element() {
+  const Id u32 = m.type(Type::u32), u64 = m.type(Type::u64), four = m.vector(u32, 4);
+  return write_function(four, {u64, u32, u32}, [&](const std::vector<Id>& p) {
+    const auto parts = reach(p, p[2], false, 4, [&](Id at) { return load_at(at, p[1]); });
+    e.code(spv::OpReturnValue, {e.value(spv::OpCompositeConstruct, four, {parts[0], parts[1], parts[2], parts[3]})});
   });
 }
 
 Id ImageLibrary::store_element() {
-  const Id u32 = m.type(Type::u32), u64 = m.type(Type::u64), boolean = e.bool_type(), four = m.vector(u32, 4);
+  const Id u32 = m.type(Type::u32), u64 = m.type(Type::u64), four = m.vector(u32, 4);
   return write_function(m.void_type(), {u64, u32, four, u32}, [&](const std::vector<Id>& p) {
-    const Id at = e.value(spv::OpFunctionCall, u64, {e.routine(Routine::locate_write), p[0]});
-    const Id present = e.value(spv::OpINotEqual, boolean, {at, m.u64(0)});
-    auto part = [&](uint32_t n) { return e.value(spv::OpCompositeExtract, u32, {p[2], n}); };
-    auto store = [&](Id condition, uint32_t first, uint32_t last) {
-      const Id both = e.value(spv::OpLogicalAnd, boolean, {present, condition});
-      e.conditional(both, 0, 0, [&]() -> Emitter::Results {
-        for (uint32_t n = first; n <= last; ++n) {
-          e.store_device(e.value(spv::OpIAdd, u64, {at, m.u64(4 * n)}), Type::u32, part(n));
-        }
-        return {};
-      });
-    };
-    auto store_small = [&](uint32_t bits) {
-      const Id condition = e.value(spv::OpIEqual, boolean, {p[1], m.u32(bits / 8)});
-      e.conditional(e.value(spv::OpLogicalAnd, boolean, {present, condition}), 0, 0, [&]() -> Emitter::Results {
-        e.store_device_small(at, bits, part(0));
-        return {};
-      });
-    };
-    auto holds = [&](uint32_t bytes) { return e.value(spv::OpUGreaterThanEqual, boolean, {p[1], m.u32(bytes)}); };
-    store_small(8);
-    store_small(16);
-    store(holds(4), 0, 0);
-    store(holds(8), 1, 1);
-    store(holds(16), 2, 3);
-    const Id absent = e.value(spv::OpLogicalNot, boolean, {present});
-    e.conditional(absent, 0, 0, [&]() -> Emitter::Results {
-      e.code(spv::OpFunctionCall, {m.void_type(), m.new_id(), e.routine(Routine::escape), p[0], p[3]});
+    Emitter::Results data{};
+    for (uint32_t n = 0; n < 4; ++n) data[n] = e.value(spv::OpCompositeExtract, u32, {p[2], n});
+    reach(p, p[3], true, 0, [&](Id at) -> Emitter::Results {
+      store_at(at, p[1], data);
       return {};
     });
     e.code(spv::OpReturn, {});

@@ -177,20 +177,10 @@ void RoutineWriter::report() {
   e.code(spv::OpReturn, {});
 }
 
-// What is absent is 0, and the caller reports it. Loads and stores have asked for the window themselves; elements of
-// images have not.
+// The walk alone: who asks has tried the window, and reports what is absent (0).
 void RoutineWriter::locate(bool write) {
   begin(u64(), {u64()});
-  if (e.o_.host.lockstep_subgroups || !e.reaches(ir::Space::image)) {
-    return e.code(spv::OpReturnValue, {walk(write)});
-  }
-  const auto window = [&](uint32_t which) { return e.value(spv::OpLoad, u64(), {e.window_variable(which)}); };
-  const Id offset = e.value(spv::OpISub, u64(), {p[0], window(0)});
-  const Id inside = e.value(spv::OpULessThan, e.bool_type(), {offset, window(1)});
-  const auto found = e.either(
-      inside, u64(), 1, [&]() -> Emitter::Results { return {e.value(spv::OpIAdd, u64(), {p[0], window(2)})}; },
-      [&]() -> Emitter::Results { return {walk(write)}; });
-  e.code(spv::OpReturnValue, {found[0]});
+  e.code(spv::OpReturnValue, {walk(write)});
 }
 
 Id RoutineWriter::walk(bool write) {
