@@ -39,6 +39,8 @@ Result<std::optional<CommandLine>> parse_command_line(int argc, char** argv) {
   app.add_option("--every", line.keep_every, "keep every n-th frame")->check(CLI::PositiveNumber);
   app.add_option("--frames", line.frames, "end the run after so many frames");
   app.add_option("--report", line.report, "file for counters and times of the run, as JSON");
+  app.add_flag("--spans", line.spans, "at the end, say what the time went into");
+  app.add_option("--trace", line.trace_file, "write a Chrome/Perfetto trace of the run");
   app.add_option("TITLE", line.title, "a title's eboot.bin, or its folder")->required();
   app.footer("Everything behind TITLE belongs to the title.");
   const int mine = own_words(app, argc, argv);

@@ -26,6 +26,8 @@ struct CommandLine {
   uint32_t keep_every = 1;
   uint64_t frames = 0;  // 0: no limit
   std::string report;   // file for what the run did and how long it took; empty: none
+  bool spans = false;   // a table of them at the end
+  std::string trace_file;
 };
 
 // Nothing when help was asked for and shown. Error: usage.

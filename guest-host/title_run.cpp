@@ -17,8 +17,8 @@
 #include "guest-host/link/run_report.hpp"
 #include "guest-host/loader/fs_scan.hpp"
 #include "guest-host/loader/image_loader.hpp"
-#include "protocol/spans.hpp"
 #include "shared/log.hpp"
+#include "shared/measure/snapshot.hpp"
 #include "shared/write_watch.hpp"
 
 namespace orrery {
@@ -92,6 +92,7 @@ Result<std::unique_ptr<link::Link>> connect(const CommandLine& line, memory::Gue
                  .keep_frames_directory = line.keep_frames_directory,
                  .keep_every = line.keep_every,
                  .title = name};
+  options.trace_file = line.trace_file;
   auto link = link::Link::create(UniqueFd(line.launcher_fd), memory.arena(), memory.arena_size(), options);
   if (!link) return forward(std::move(link), "joining the launcher");
   link::Link& joined = **link;
@@ -99,6 +100,11 @@ Result<std::unique_ptr<link::Link>> connect(const CommandLine& line, memory::Gue
   memory.report_to(&joined.reported_writes());
   ORRERY_TRY(memory.publish_to(&joined.map_writer(), [&joined](uint64_t version) { joined.map_changed(version); }));
   return link;
+}
+
+void say_spans(const link::Link& link) {
+  const auto measures = measure::snapshot(link.segment().measures());
+  if (measures) fmt::print(stderr, "[guest] spans:\n{}", measure::table_of(*measures));
 }
 
 // What the title asked for and did not get.
@@ -169,8 +175,6 @@ Result<int> run_title(const CommandLine& line) {
     (*link)->finish(end.exit_code, in_a_hurry ? kHurriedWait : (*link)->options().exit_wait);
     const std::string refused = (*link)->refusal_summary();
     if (!refused.empty()) fmt::print(stderr, "[guest] refused by the GPU service:\n{}", refused);
-    const std::string spans = protocol::Spans((*link)->segment().part(protocol::PartName::spans)).text();
-    if (!spans.empty()) log::info("times:\n{}", spans);
     if (!line.report.empty()) {
       if (auto written = link::write_run_report(line.report, (*link)->segment()); !written) {
         fmt::print(stderr, "[guest] {}\n", written.error().describe());
@@ -178,6 +182,7 @@ Result<int> run_title(const CommandLine& line) {
     }
   }
   say_refusals(refusals);
+  if (*link && (line.spans || log::should_log(log::level::info))) say_spans(**link);
   std::fflush(nullptr);
   // The title's threads may still use all of this.
   ::_exit(end.exit_code);

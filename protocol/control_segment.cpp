@@ -2,9 +2,14 @@
 
 #include <boost/interprocess/managed_external_buffer.hpp>
 
+#include <algorithm>
+#include <cstring>
+
 #include "protocol/address_map.hpp"
+#include "protocol/messages.capnp.h"
 #include "protocol/ring.hpp"
 #include "protocol/segment_layout.hpp"
+#include "shared/measure/span.hpp"
 
 namespace orrery::protocol {
 namespace {
@@ -25,14 +30,27 @@ constexpr std::array<PartFact, static_cast<size_t>(PartName::count)> kParts{{
     {"window", sizeof(WindowState)},
     {"window-pixels", kWindowPixels},
     {"reported-writes", sizeof(ReportedWrites)},
-    {"spans", sizeof(SpanCounts)},
+    {"measures", sizeof(measure::Region)},
 }};
 constexpr size_t kPartAlign = 4096;
 
 constexpr size_t segment_bytes() {
   size_t total = 1 << 20;  // the segment manager's own needs
   for (const PartFact& part : kParts) total += align_up(part.size, kPartAlign) + 2 * kPartAlign;
-  return align_up(total, 1 << 20);
+  return align_up(total + kDirectoryBytes, 1 << 20);
+}
+
+void write_directory(const Mapping& mapping, const PartTable& parts) {
+  auto& directory = *reinterpret_cast<SegmentDirectory*>(mapping.data() + mapping.size() - kDirectoryBytes);
+  static_assert(kParts.size() <= std::tuple_size_v<decltype(directory.parts)>);
+  directory.protocol_version = wire::PROTOCOL_VERSION;
+  directory.count = kParts.size();
+  for (size_t i = 0; i < kParts.size(); ++i) {
+    std::ranges::copy(kParts[i].name, directory.parts[i].name.begin());
+    directory.parts[i].offset = parts[i].offset;
+    directory.parts[i].size = parts[i].size;
+  }
+  directory.magic.store(kDirectoryMagic, std::memory_order_release);
 }
 
 }  // namespace
@@ -61,7 +79,7 @@ Result<ControlSegment> ControlSegment::create() {
   state->mapping = std::move(*mapping);
   try {
     boost::interprocess::managed_external_buffer manager(boost::interprocess::create_only, state->mapping.data(),
-                                                         state->mapping.size());
+                                                         state->mapping.size() - kDirectoryBytes);
     for (size_t i = 0; i < kParts.size(); ++i) {
       // Fresh memfd pages are zero, so the parts need no clearing (and stay sparse).
       auto* at = static_cast<std::byte*>(manager.allocate_aligned(kParts[i].size, kPartAlign));
@@ -70,7 +88,14 @@ Result<ControlSegment> ControlSegment::create() {
   } catch (const std::exception& error) {
     return fail(ExitCode::internal, "the control segment cannot hold its parts: {}", error.what());
   }
-  return ControlSegment(std::move(state));
+  write_directory(state->mapping, state->parts);
+  ControlSegment segment(std::move(state));
+  measure::format(segment.measures());
+  return segment;
+}
+
+measure::Region& ControlSegment::measures() const {
+  return *reinterpret_cast<measure::Region*>(part(PartName::measures).data());
 }
 
 std::span<std::byte> ControlSegment::part(PartName name) const {
@@ -99,6 +124,10 @@ Result<ControlSegmentView> ControlSegmentView::open(UniqueFd fd, Bytes size, con
   // Sizes are ours, whatever the peer offers.
   for (size_t i = 0; i < kParts.size(); ++i) view.parts_[i].size = kParts[i].size;
   return view;
+}
+
+measure::Region& ControlSegmentView::measures() const {
+  return *reinterpret_cast<measure::Region*>(part(PartName::measures).data());
 }
 
 std::span<std::byte> ControlSegmentView::part(PartName name) const {

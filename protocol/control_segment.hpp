@@ -10,6 +10,10 @@
 #include "shared/error.hpp"
 #include "shared/unique_fd.hpp"
 
+namespace orrery::measure {
+struct Region;
+}
+
 namespace orrery::protocol {
 
 enum class PartName : uint32_t {
@@ -23,7 +27,7 @@ enum class PartName : uint32_t {
   window,
   window_pixels,
   reported_writes,
-  spans,
+  measures,
   count,
 };
 std::string_view name_of(PartName part);
@@ -42,6 +46,7 @@ class ControlSegment {
  public:
   static Result<ControlSegment> create();
   std::span<std::byte> part(PartName name) const;
+  measure::Region& measures() const;
   const PartTable& parts() const;
   const UniqueFd& fd() const;
   Bytes size() const;
@@ -60,6 +65,7 @@ class ControlSegmentView {
  public:
   static Result<ControlSegmentView> open(UniqueFd fd, Bytes size, const PartTable& parts);
   std::span<std::byte> part(PartName name) const;
+  measure::Region& measures() const;
 
  private:
   UniqueFd fd_;

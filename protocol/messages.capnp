@@ -4,7 +4,7 @@
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("orrery::protocol::wire");
 
-const protocolVersion :UInt32 = 2;
+const protocolVersion :UInt32 = 3;
 
 # Sent by each side over the control socket, once per life of the service. The guest's Hello carries descriptors in this
 # order: guest arena, control segment, and what `tracking` says.
@@ -27,7 +27,7 @@ enum Tracking {
 }
 
 struct Part {
-  name @0 :Text;     # "guest-to-service", "service-to-guest", "journal", "journal-bytes", "address-map", "checkpoints", "status", "window", "window-pixels", "reported-writes", "spans"
+  name @0 :Text;     # "guest-to-service", "service-to-guest", "journal", "journal-bytes", "address-map", "checkpoints", "status", "window", "window-pixels", "reported-writes", "measures"
   offset @1 :UInt64; # bytes from the start of the control segment
   size @2 :UInt64;   # bytes
 }

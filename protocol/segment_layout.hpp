@@ -150,28 +150,7 @@ struct ServiceStatus {
   std::atomic<uint32_t> reserved;
 };
 
-// --- Spans: what took how long
-// ------------------------------------------------------------------------------------------
-enum class SpanName : uint32_t {
-  queue_full,          // the title waited for room in the journal
-  dispatch_buffers,    // where a dispatch's bound buffers lie
-  settled_read,        // waiting until recorded work can't change what a trace reads any more
-  harvest,             // finding what the CPU wrote
-  upload,              // arming and recording what brings it to the device
-  dispatch_on_device,  // preparing and recording a dispatch, all of the above included
-  device_run,          // waiting for the device
-  write_back,          // what the CPU does of bringing changed bytes back
-  present,
-  count,
-};
-inline constexpr size_t kSpanBuckets = 160;
-struct SpanCount {
-  std::atomic<uint64_t> count, total_ns, longest_ns;
-  std::array<std::atomic<uint64_t>, kSpanBuckets> buckets;  // by duration, four an octave
-};
-struct SpanCounts {
-  std::array<SpanCount, static_cast<size_t>(SpanName::count)> spans;
-};
+// The spans and counters of both processes are a part of their own: shared/measure/layout.hpp.
 
 // --- Window state, so that a new life looks like the old one
 // -----------------------------------------------------------
@@ -183,5 +162,22 @@ struct WindowState {
   // The last frame shown, to be shown again by a new life: RGBA8, rows of last_width.
   uint32_t last_width, last_height;
 };
+
+// --- Directory ------------------------------------------------------------------------------------------------------
+// The segment's last kDirectoryBytes: where the parts lie, for tools that look in from outside and take no part in the
+// handshake.
+inline constexpr uint64_t kDirectoryBytes = 4096;
+inline constexpr uint64_t kDirectoryMagic = 0x3152'4944'5952'524f;  // "ORRYDIR1"
+struct DirectoryEntry {
+  std::array<char, 32> name;
+  uint64_t offset, size;
+};
+struct SegmentDirectory {
+  std::atomic<uint64_t> magic;  // kDirectoryMagic once the entries are there
+  uint32_t protocol_version;
+  uint32_t count;
+  std::array<DirectoryEntry, 64> parts;
+};
+static_assert(sizeof(SegmentDirectory) <= kDirectoryBytes);
 
 }  // namespace orrery::protocol

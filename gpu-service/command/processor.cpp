@@ -6,12 +6,15 @@
 #include "gpu-service/command/machine.hpp"
 #include "gpu-service/command/packet_table.hpp"
 #include "gpu-service/command/pm4.hpp"
+#include "shared/measure/span.hpp"
 
 namespace orrery::command {
 namespace {
 
 // Packets a queue may run before the others get their turn and messages are looked at.
 constexpr uint32_t kQuantum = 256;
+
+measure::Track track_of(const Queue& queue) { return {measure::TrackKind::queue, queue.id}; }
 
 }  // namespace
 
@@ -58,13 +61,18 @@ Result<bool> Processor::run() {
 
 Result<bool> Processor::run_queue(Queue& queue) {
   bool moved = false;
+  std::optional<measure::Span> span;
   for (uint32_t budget = kQuantum; budget != 0 && !queue.submissions.empty(); --budget) {
-    if (!queue.started) {
-      ORRERY_TRY(start(queue));
-    } else if (queue.wait) {
+    if (queue.started && queue.wait) {
       auto satisfied = poll_wait(queue);
       if (!satisfied) return satisfied;
       if (!*satisfied) return moved;
+      moved = true;
+      continue;
+    }
+    if (!span) span.emplace(measure::SpanName::packets, queue.submissions.front().sequence);
+    if (!queue.started) {
+      ORRERY_TRY(start(queue));
     } else if (queue.fetched > kMaxFetchedDwords) {
       machine_->parts.listener.refused(
           {"packet", fmt::format("queue {}: a submission of more than {} dwords was given up (does it call itself?)",
@@ -77,7 +85,13 @@ Result<bool> Processor::run_queue(Queue& queue) {
         ORRERY_TRY(step(queue));
         if (queue.preparing) {
           queue.stack.back().at = at;
+          if (queue.preparing_since_ns == 0) queue.preparing_since_ns = host_time_ns();
+          if (!moved) span->discard();
           return moved;
+        }
+        if (const uint64_t since = std::exchange(queue.preparing_since_ns, 0); since != 0) {
+          measure::record(measure::SpanName::live_pipeline_wait, since, host_time_ns() - since,
+                          queue.submissions.front().sequence, track_of(queue));
         }
       } else {
         queue.stack.pop_back();
@@ -119,6 +133,8 @@ Result<void> Processor::retire(Queue& queue) {
   queue.preparing = false;
   queue.started = false;
   queue.submissions.pop_front();
+  measure::record(measure::SpanName::submission, queue.arrived_ns, host_time_ns() - queue.arrived_ns, sequence,
+                  track_of(queue));
   queue.checkpoint.save(queue.banks, sequence);
   machine_->parts.listener.retired(sequence);
   return {};
@@ -142,6 +158,8 @@ Result<bool> Processor::poll_wait(Queue& queue) {
   }
   if (!compare(wait.compare, value & wait.mask, wait.reference)) return false;
   queue.wait.reset();
+  measure::record(measure::SpanName::label_wait, queue.wait_since_ns, host_time_ns() - queue.wait_since_ns,
+                  queue.submissions.front().sequence, track_of(queue));
   ORRERY_TRY(machine_->acquire());
   return true;
 }

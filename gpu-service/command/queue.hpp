@@ -42,8 +42,10 @@ struct Queue {
   std::vector<Cursor> stack;  // the innermost buffer is last
   std::optional<Wait> wait;   // blocked on this
   bool preparing = false;     // its next packet is a dispatch whose program is being prepared
-  uint64_t fetched = 0;       // dwords fetched for the front submission
-  uint64_t arrived_ns = 0;    // host time when the front submission started
+  // Host time since when; 0: it does not wait.
+  uint64_t wait_since_ns = 0, preparing_since_ns = 0;
+  uint64_t fetched = 0;     // dwords fetched for the front submission
+  uint64_t arrived_ns = 0;  // host time when the front submission started
 };
 
 }  // namespace orrery::command

@@ -59,6 +59,7 @@ Result<void> wait_for(Machine& machine, Queue& queue, const Packet& packet, cons
   }
   // Polled by the processor, the first time at once.
   queue.wait = wait;
+  queue.wait_since_ns = host_time_ns();
   return {};
 }
 

@@ -4,6 +4,7 @@
 
 #include "gpu-service/vulkan/device.hpp"
 #include "shared/log.hpp"
+#include "shared/measure/span.hpp"
 
 namespace orrery::dispatch {
 namespace {
@@ -21,6 +22,13 @@ void barrier(VkCommandBuffer commands, VkPipelineStageFlags to, VkAccessFlags ac
   vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, to, 0, 1, &everything, 0, nullptr, 0, nullptr);
 }
 
+// Written when everything before it is done: the barriers of a batch leave no work beside it.
+void stamp(VkCommandBuffer commands, VkQueryPool stamps, uint32_t index) {
+  if (stamps != VK_NULL_HANDLE) {
+    vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, stamps, index);
+  }
+}
+
 }  // namespace
 
 void full_barrier(VkCommandBuffer commands) {
@@ -30,6 +38,8 @@ void full_barrier(VkCommandBuffer commands) {
 Result<BatchRing> BatchRing::create(const vulkan::Device& device, std::chrono::seconds patience) {
   BatchRing ring(device);
   ring.patience_ = patience;
+  ring.clock_ = vulkan::DeviceClock(device);
+  if (!ring.clock_.available()) log::info("this device writes no time stamps: its time is from submission to fence");
   ring.batches_.resize(kBatches);
   for (Batch& batch : ring.batches_) ORRERY_TRY(ring.make(batch));
   return ring;
@@ -57,6 +67,13 @@ Result<void> BatchRing::make(Batch& batch) {
   VkFenceCreateInfo fence{VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
   result = vkCreateFence(device, &fence, nullptr, &batch.fence);
   if (result != VK_SUCCESS) return device_->error(result, "vkCreateFence");
+  if (clock_.available()) {
+    VkQueryPoolCreateInfo stamps{VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
+    stamps.queryType = VK_QUERY_TYPE_TIMESTAMP;
+    stamps.queryCount = kMostSteps + 1;
+    result = vkCreateQueryPool(device, &stamps, nullptr, &batch.stamps);
+    if (result != VK_SUCCESS) return device_->error(result, "vkCreateQueryPool");
+  }
   auto memory = vulkan::Buffer::create(*device_, {kReportBytes + kMostBound * sizeof(shader::BoundInfo)},
                                        vulkan::BufferPlace::shared, "batch memory");
   if (!memory) return std::unexpected(std::move(memory.error()));
@@ -74,6 +91,8 @@ Result<void> BatchRing::begin(Batch& batch) {
   batch.recording = true;
   batch.steps = batch.bound = 0;
   batch.notes.clear();
+  batch.programs.clear();
+  if (batch.stamps != VK_NULL_HANDLE) vkCmdResetQueryPool(batch.commands, batch.stamps, 0, kMostSteps + 1);
   return {};
 }
 
@@ -89,6 +108,8 @@ Result<VkCommandBuffer> BatchRing::step() {
     ORRERY_TRY(begin(batch));
   }
   full_barrier(batch.commands);
+  stamp(batch.commands, batch.stamps, batch.steps);
+  batch.programs.push_back({});
   ++batch.steps;
   return batch.commands;
 }
@@ -118,6 +139,7 @@ Result<DispatchRoom> BatchRing::dispatch_step(VkDescriptorSetLayout layout, uint
   room.bound_info_address = batch.memory.address() + Bytes{info};
   batch.bound += buffers;
   batch.notes.push_back(note);
+  batch.programs.back() = note.program;
   return room;
 }
 
@@ -132,15 +154,18 @@ Result<void> BatchRing::submit() {
   Batch& batch = current();
   if (!batch.recording) return {};
   barrier(batch.commands, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT);
+  stamp(batch.commands, batch.stamps, batch.steps);
   VkResult result = vkEndCommandBuffer(batch.commands);
   batch.recording = false;
   if (result != VK_SUCCESS) return device_->error(result, "vkEndCommandBuffer");
   VkSubmitInfo info{VK_STRUCTURE_TYPE_SUBMIT_INFO};
   info.commandBufferCount = 1;
   info.pCommandBuffers = &batch.commands;
+  batch.submitted_ns = measure::now_ns();
   result = vkQueueSubmit(device_->queue(), 1, &info, batch.fence);
   if (result != VK_SUCCESS) return device_->error(result, "vkQueueSubmit");
   batch.running = true;
+  measure::count(measure::Counter::batches);
   ++submissions_;
   current_ = (current_ + 1) % batches_.size();
   return {};
@@ -150,6 +175,7 @@ Result<void> BatchRing::finish(Batch& batch) {
   if (!batch.running) return {};
   constexpr uint64_t kSlice = 1'000'000'000;
   VkResult result = VK_TIMEOUT;
+  measure::Span waiting(measure::SpanName::device_wait, batch.steps);
   for (int64_t waited = 0; result == VK_TIMEOUT && waited < patience_.count(); ++waited) {
     result = vkWaitForFences(device_->handle(), 1, &batch.fence, VK_TRUE, kSlice);
     if (result == VK_TIMEOUT && waited == 4) log::warn("the device has been working on one batch for 5 seconds");
@@ -159,7 +185,9 @@ Result<void> BatchRing::finish(Batch& batch) {
                 batch.notes.size(), patience_.count());
   }
   batch.running = false;
+  waiting.end();
   if (result != VK_SUCCESS) return device_->error(result, "vkWaitForFences");
+  record_times(batch);
   result = vkResetFences(device_->handle(), 1, &batch.fence);
   if (result != VK_SUCCESS) return device_->error(result, "vkResetFences");
   for (size_t i = 0; i < batch.notes.size(); ++i) {
@@ -169,6 +197,24 @@ Result<void> BatchRing::finish(Batch& batch) {
     if (r.count != 0 || r.loops_cut != 0 || r.image_refusal != 0) escapes_.push_back(escape);
   }
   return {};
+}
+
+void BatchRing::record_times(Batch& batch) {
+  const uint64_t now = measure::now_ns();
+  constexpr measure::Track kDevice{measure::TrackKind::device, 0};
+  std::array<uint64_t, kMostSteps + 1> stamps{};
+  const uint32_t count = batch.steps + 1;
+  if (batch.stamps == VK_NULL_HANDLE || batch.steps == 0 ||
+      vkGetQueryPoolResults(device_->handle(), batch.stamps, 0, count, count * sizeof(uint64_t), stamps.data(),
+                            sizeof(uint64_t), VK_QUERY_RESULT_64_BIT) != VK_SUCCESS) {
+    measure::record(measure::SpanName::device_run, batch.submitted_ns, now - batch.submitted_ns, 0, kDevice);
+    return;
+  }
+  clock_.adjust(stamps[batch.steps], now);
+  for (uint32_t i = 0; i < batch.steps; ++i) {
+    measure::record(measure::SpanName::device_run, clock_.host_ns(stamps[i]),
+                    clock_.duration_ns(stamps[i], stamps[i + 1]), batch.programs[i].value, kDevice);
+  }
 }
 
 Result<void> BatchRing::wait() {
@@ -194,6 +240,7 @@ BatchRing::~BatchRing() {
   vkDeviceWaitIdle(device);
   for (Batch& batch : batches_) {
     vkDestroyFence(device, batch.fence, nullptr);
+    vkDestroyQueryPool(device, batch.stamps, nullptr);
     vkDestroyDescriptorPool(device, batch.descriptors, nullptr);
     vkDestroyCommandPool(device, batch.pool, nullptr);
   }

@@ -9,6 +9,7 @@
 
 #include "gpu-service/shader/translate.hpp"
 #include "gpu-service/vulkan/buffer.hpp"
+#include "gpu-service/vulkan/device_clock.hpp"
 #include "shared/error.hpp"
 
 namespace orrery::vulkan {
@@ -70,7 +71,10 @@ class BatchRing {
     VkCommandBuffer commands = VK_NULL_HANDLE;
     VkDescriptorPool descriptors = VK_NULL_HANDLE;
     VkFence fence = VK_NULL_HANDLE;
-    vulkan::Buffer memory;  // escape reports, then bound infos
+    vulkan::Buffer memory;                // escape reports, then bound infos
+    VkQueryPool stamps = VK_NULL_HANDLE;  // one before each step, one behind the last
+    std::vector<GuestAddress> programs;   // of the steps; 0: a fill or copy
+    uint64_t submitted_ns = 0;
     bool recording = false, running = false;
     uint32_t steps = 0, bound = 0;
     std::vector<DispatchNote> notes;
@@ -79,10 +83,13 @@ class BatchRing {
   Result<void> make(Batch& batch);
   Result<void> begin(Batch& batch);
   Result<void> finish(Batch& batch);
+  // Counts "device: run" for each step of a batch that is done.
+  void record_times(Batch& batch);
   Batch& current() { return batches_[current_]; }
   static bool full(const Batch& batch, uint32_t buffers);
 
   const vulkan::Device* device_;
+  vulkan::DeviceClock clock_;
   std::chrono::seconds patience_{};
   std::vector<Batch> batches_;
   size_t current_ = 0;

@@ -6,13 +6,14 @@
 #include "gpu-service/dispatch/executor_state.hpp"
 #include "gpu-service/shader/binding_limit.hpp"
 #include "gpu-service/vulkan/device.hpp"
+#include "shared/measure/span.hpp"
 
 namespace orrery::dispatch {
 
 TracedBuffers DispatchExecutor::State::traced_buffers(const DispatchState& dispatch, const ReadProgram& program,
                                                       const shader::Module& module, bool& unsettled) {
   if (module.buffers.empty() && module.images.empty()) return std::vector<TracedBuffer>(module.samplers.size());
-  const protocol::SpanTimer timer(options.spans, protocol::SpanName::dispatch_buffers);
+  const measure::Span measuring(measure::SpanName::dispatch_buffers, dispatch.program.value);
   TraceKey key = trace_key(dispatch, program.content, !options.device_addressing);
   const auto touches = [&](memory::GuestSpan span, auto may) {
     const auto pieces = memory.pieces(span.begin, span.size);
@@ -23,7 +24,11 @@ TracedBuffers DispatchExecutor::State::traced_buffers(const DispatchState& dispa
   const auto may_change = [&](memory::GuestSpan span) {
     return touches(span, [&](ArenaRange range) { return pending.may_touch(range); });
   };
-  if (auto kept = traces.find(key, memory, may_change)) return std::move(*kept);
+  if (auto kept = traces.find(key, memory, may_change)) {
+    measure::count(measure::Counter::trace_hits);
+    return std::move(*kept);
+  }
+  measure::count(measure::Counter::trace_misses);
   bool blocked = false;
   memory::RecordingMemory recording(memory, [&](GuestAddress at, std::span<std::byte> out) {
     // Work that may write anywhere is not waited for: device-addressed, the program reads its tables itself.

@@ -11,6 +11,7 @@
 #include "gpu-service/vulkan/device.hpp"
 #include "gpu-service/vulkan/pipeline_cache.hpp"
 #include "shared/log.hpp"
+#include "shared/measure/span.hpp"
 
 namespace orrery::dispatch {
 namespace {
@@ -99,7 +100,7 @@ Result<void> DispatchExecutor::State::want(std::span<const ArenaRange> ranges) {
   unsettled = true;
   if (!mirrors) return {};
   mirrors->harvest_if_due();
-  const protocol::SpanTimer timer(options.spans, protocol::SpanName::upload);
+  const measure::Span span(measure::SpanName::upload);
   return mirrors->want(ranges);
 }
 
@@ -107,7 +108,7 @@ Result<void> DispatchExecutor::State::want_everything() {
   unsettled = true;
   if (!mirrors) return {};
   mirrors->harvest_for_anything();
-  const protocol::SpanTimer timer(options.spans, protocol::SpanName::upload);
+  const measure::Span span(measure::SpanName::upload);
   return mirrors->want_all();
 }
 
@@ -170,12 +171,9 @@ Result<void> DispatchExecutor::State::wait_all() {
 
 Result<void> DispatchExecutor::State::settle() {
   if (mirrors && !pending.empty()) ORRERY_TRY(mirrors->write_back(pending));
-  {
-    const protocol::SpanTimer timer(options.spans, protocol::SpanName::device_run);
-    ORRERY_TRY(batches.wait());
-  }
+  ORRERY_TRY(batches.wait());
   if (!mirrors) return {};
-  const protocol::SpanTimer timer(options.spans, protocol::SpanName::write_back);
+  const measure::Span span(measure::SpanName::write_back);
   auto conflict = mirrors->finish_write_back();
   if (!conflict) return std::unexpected(std::move(conflict.error()));
   counters.mirrors = mirrors->counters();
@@ -194,7 +192,7 @@ bool DispatchExecutor::State::settled_read(GuestAddress address, std::span<std::
   for (const auto& piece : *pieces) {
     if (!pending.may_touch({piece.offset.value, piece.offset.value + piece.size.value})) continue;
     ++counters.waits_for_reads;
-    const protocol::SpanTimer timer(options.spans, protocol::SpanName::settled_read);
+    const measure::Span span(measure::SpanName::settled_read, address.value);
     if (!wait_all()) return false;
     break;
   }
@@ -296,6 +294,7 @@ Result<void> DispatchExecutor::acquire() {
   State& s = *state_;
   if (s.lost) return std::unexpected(*s.lost);
   ORRERY_TRY(s.memory.refresh());
+  const measure::Span span(measure::SpanName::acquire, s.memory.version());
   memory::Changes reported = s.tracker.take_reports();
   if (s.mirrors) {
     s.mirrors->changed(reported.pages);
@@ -317,8 +316,7 @@ Result<void> DispatchExecutor::State::take_map() {
   auto made = arena.update(memory.entries());
   if (!made) return std::unexpected(std::move(made.error()));
   if (arena.mirrors() && !mirrors) {
-    auto sync = MirrorSync::create(device, memory.arena(), arena, tracker, batches, coherence == Coherence::per_run,
-                                   options.spans);
+    auto sync = MirrorSync::create(device, memory.arena(), arena, tracker, batches, coherence == Coherence::per_run);
     if (!sync) return std::unexpected(std::move(sync.error()));
     mirrors = std::move(*sync);
     memory.tell_stores_to([this](ArenaRange range) { stored(range); });

@@ -14,9 +14,6 @@
 namespace orrery::vulkan {
 class Device;
 }
-namespace orrery::protocol {
-class Spans;
-}
 namespace orrery::memory {
 class GuestMemory;
 class WriteTracker;
@@ -34,7 +31,6 @@ struct ExecutorOptions {
   bool import_arena = true;
   // Tells what the title's CPU wrote; must outlive the executor. Null: contents are compared.
   memory::WriteTracker* tracker = nullptr;
-  protocol::Spans* spans = nullptr;  // where times are counted; null: nowhere
   // For tests and measurements. Default: what ORRERY_LAYOUT says, else the gate's own choice.
   std::optional<shader::LayoutWish> layout;
   // Threads that prepare programs ahead. 0: everything is prepared where it is asked for.

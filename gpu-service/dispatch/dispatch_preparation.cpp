@@ -8,6 +8,7 @@
 #include "gpu-service/dispatch/lane_choice.hpp"
 #include "gpu-service/vulkan/device.hpp"
 #include "shared/log.hpp"
+#include "shared/measure/span.hpp"
 
 namespace orrery::dispatch {
 namespace {
@@ -214,8 +215,10 @@ std::expected<Prepared, RouteRefusal> DispatchExecutor::State::compiled(Prepared
   } else if (ask.job) {
     ask.job();
   }
-  if (wait == Wait::no && ask.made.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
-    return std::unexpected(RouteRefusal{.later = true});
+  if (ask.made.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+    if (wait == Wait::no) return std::unexpected(RouteRefusal{.later = true});
+    const measure::Span span(measure::SpanName::live_pipeline_wait);
+    ask.made.wait();
   }
   prepared.pipeline = ask.made.get();
   if (!prepared.pipeline->refusal.empty()) return std::unexpected(RouteRefusal{.reason = prepared.pipeline->refusal});
@@ -270,7 +273,13 @@ std::expected<Routed<Prepared>, NotRouted> DispatchExecutor::State::prepare_laun
 }
 
 std::optional<std::vector<Refusal>> DispatchExecutor::State::run(const DispatchState& dispatch, Wait wait) {
-  const protocol::SpanTimer timer(options.spans, protocol::SpanName::dispatch_on_device);
+  measure::Span span(measure::SpanName::dispatch_on_device, dispatch.program.value);
+  auto done = run_route(dispatch, wait);
+  if (!done) span.discard();  // asked again when its program is prepared
+  return done;
+}
+
+std::optional<std::vector<Refusal>> DispatchExecutor::State::run_route(const DispatchState& dispatch, Wait wait) {
   const auto refuse = [&](const char* kind, std::string reason) {
     ++counters.refused;
     return std::vector<Refusal>{{kind, fmt::format("{}: {}", place_of(dispatch), reason)}};

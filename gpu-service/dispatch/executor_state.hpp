@@ -18,7 +18,6 @@
 #include "gpu-service/dispatch/traced_buffers.hpp"
 #include "gpu-service/dispatch/workers.hpp"
 #include "gpu-service/memory/guest_memory.hpp"
-#include "protocol/spans.hpp"
 
 namespace orrery::dispatch {
 
@@ -116,6 +115,7 @@ struct DispatchExecutor::State {
   Result<void> want_scratch(uint64_t bytes);
   // Nothing: wait for what it needs. With Wait::yes there always is an answer.
   std::optional<std::vector<Refusal>> run(const DispatchState& dispatch, Wait wait);
+  std::optional<std::vector<Refusal>> run_route(const DispatchState& dispatch, Wait wait);
   void prepare(const DispatchState& dispatch);
   // By any thread: the program is read and translated as the dispatch will want it.
   void prepare_now(const DispatchState& dispatch, const LaunchGeometry& geometry,

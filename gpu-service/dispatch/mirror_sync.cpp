@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "shared/measure/span.hpp"
+
 namespace orrery::dispatch {
 namespace {
 
@@ -14,21 +16,20 @@ constexpr uint64_t kStagingBytes = 64 << 20;
 }  // namespace
 
 MirrorSync::MirrorSync(const vulkan::Device& device, std::span<std::byte> arena, ArenaBuffers& buffers,
-                       memory::WriteTracker& tracker, BatchRing& batches, bool per_run, protocol::Spans* spans)
+                       memory::WriteTracker& tracker, BatchRing& batches, bool per_run)
     : device_(device),
       arena_(arena),
       buffers_(buffers),
       tracker_(tracker),
       batches_(batches),
       per_run_(per_run),
-      spans_(spans),
       valid_(arena.size()),
       known_(arena.size()) {}
 
 Result<std::unique_ptr<MirrorSync>> MirrorSync::create(const vulkan::Device& device, std::span<std::byte> arena,
                                                        ArenaBuffers& buffers, memory::WriteTracker& tracker,
-                                                       BatchRing& batches, bool per_run, protocol::Spans* spans) {
-  std::unique_ptr<MirrorSync> sync(new MirrorSync(device, arena, buffers, tracker, batches, per_run, spans));
+                                                       BatchRing& batches, bool per_run) {
+  std::unique_ptr<MirrorSync> sync(new MirrorSync(device, arena, buffers, tracker, batches, per_run));
   auto passes = PagePasses::create(device);
   if (!passes) return std::unexpected(std::move(passes.error()));
   sync->passes_ = std::move(*passes);
@@ -61,14 +62,14 @@ void MirrorSync::take(memory::Changes changes) {
 
 void MirrorSync::harvest_if_due() {
   if (!std::exchange(harvest_due_, false)) return;
-  const protocol::SpanTimer timer(spans_, protocol::SpanName::harvest);
+  const measure::Span span(measure::SpanName::harvest);
   take(tracker_.harvest());
 }
 
 void MirrorSync::harvest_for_anything() {
   if (!per_run_) return harvest_if_due();
   harvest_due_ = false;
-  const protocol::SpanTimer timer(spans_, protocol::SpanName::harvest);
+  const measure::Span span(measure::SpanName::harvest);
   std::vector<ArenaRange> runs;
   for (const ArenaRange& range : buffers_.mirrored()) {
     valid_.for_each_run(range, true, [&](ArenaRange run) { runs.push_back(run); });

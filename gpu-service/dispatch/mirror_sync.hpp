@@ -14,7 +14,6 @@
 #include "gpu-service/dispatch/sync_counters.hpp"
 #include "gpu-service/memory/page_bits.hpp"
 #include "gpu-service/memory/write_tracker.hpp"
-#include "protocol/spans.hpp"
 
 namespace orrery::dispatch {
 
@@ -29,7 +28,7 @@ class MirrorSync {
   // All of these must outlive it. `per_run`: the naive method.
   static Result<std::unique_ptr<MirrorSync>> create(const vulkan::Device& device, std::span<std::byte> arena,
                                                     ArenaBuffers& buffers, memory::WriteTracker& tracker,
-                                                    BatchRing& batches, bool per_run, protocol::Spans* spans);
+                                                    BatchRing& batches, bool per_run);
 
   // What ArenaBuffers::update() answered, and the whole map changed.
   void made_anew(std::span<const ArenaRange> mirrors);
@@ -56,7 +55,7 @@ class MirrorSync {
 
  private:
   MirrorSync(const vulkan::Device& device, std::span<std::byte> arena, ArenaBuffers& buffers,
-             memory::WriteTracker& tracker, BatchRing& batches, bool per_run, protocol::Spans* spans);
+             memory::WriteTracker& tracker, BatchRing& batches, bool per_run);
   void take(memory::Changes changes);
   Result<void> upload(std::span<const ArenaRange> ranges);
   // Runs of one piece each that are known throughout, or not at all.
@@ -93,7 +92,6 @@ class MirrorSync {
   memory::WriteTracker& tracker_;
   BatchRing& batches_;
   const bool per_run_;
-  protocol::Spans* spans_;
   PagePasses passes_;
   vulkan::Buffer lists_, report_;     // runs of passes in flight; the write-back's report
   vulkan::Buffer staging_, records_;  // where the device can't reach the arena

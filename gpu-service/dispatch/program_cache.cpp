@@ -6,6 +6,7 @@
 
 #include "gpu-service/vulkan/device.hpp"
 #include "shared/log.hpp"
+#include "shared/measure/span.hpp"
 
 namespace orrery::dispatch {
 namespace {
@@ -61,7 +62,10 @@ class CodeCopy {
 };
 
 std::shared_ptr<const MadePipeline> compile(const vulkan::Device& device, const shader::Module& module,
-                                            const std::string& name, std::span<const uint32_t> constants) {
+                                            GuestAddress program, const std::string& name,
+                                            std::span<const uint32_t> constants) {
+  const measure::Span span(measure::SpanName::pipeline_compile, program.value);
+  measure::count(measure::Counter::pipelines);
   auto out = std::make_shared<MadePipeline>();
   auto pipeline = vulkan::ComputePipeline::create(device, {module.spirv, static_cast<uint32_t>(module.buffers.size()),
                                                            module.layout.required_subgroup(), name, constants});
@@ -87,7 +91,7 @@ bool ProgramCache::unchanged(const memory::GuestMemory& memory, const ReadProgra
 std::shared_ptr<const ReadProgram> ProgramCache::known(const memory::GuestMemory& memory, GuestAddress address) {
   std::shared_ptr<const ReadProgram> found;
   {
-    const std::lock_guard lock(mutex_);
+    const measure::CountedLock lock(mutex_);
     const auto at = programs_.find(address);
     if (at == programs_.end()) return nullptr;
     found = at->second;
@@ -99,6 +103,7 @@ std::shared_ptr<const ReadProgram> ProgramCache::known(const memory::GuestMemory
 
 std::shared_ptr<const ReadProgram> ProgramCache::read(const memory::GuestMemory& memory, GuestAddress address) {
   if (auto found = known(memory, address)) return found;
+  const measure::Span span(measure::SpanName::read_program, address.value);
   const uint64_t mapped = mapped_from(memory, address);
   if (mapped < 4) return nullptr;
   CodeCopy copy(memory, address, mapped);
@@ -113,7 +118,7 @@ std::shared_ptr<const ReadProgram> ProgramCache::read(const memory::GuestMemory&
   } else {
     read->program = std::unexpected(std::move(program.error()));
   }
-  const std::lock_guard lock(mutex_);
+  const measure::CountedLock lock(mutex_);
   if (instructions_ > kMostInstructions) {
     programs_.clear();
     instructions_ = 0;
@@ -126,13 +131,13 @@ std::shared_ptr<const ReadProgram> ProgramCache::read(const memory::GuestMemory&
 }
 
 void ProgramCache::trim() {
-  const std::lock_guard lock(mutex_);
+  const measure::CountedLock lock(mutex_);
   if (translations_.size() > kMostTranslations) translations_.clear();
   if (needs_.size() > kMostTranslations) needs_.clear();
 }
 
 uint64_t ProgramCache::translations() const {
-  const std::lock_guard lock(mutex_);
+  const measure::CountedLock lock(mutex_);
   return made_;
 }
 
@@ -144,7 +149,7 @@ ProgramCache::Key ProgramCache::key_of(const ReadProgram& program, const shader:
 
 std::optional<shader::ProgramNeeds> ProgramCache::known_needs(const ReadProgram& program,
                                                               const shader::TranslateOptions& options) {
-  const std::lock_guard lock(mutex_);
+  const measure::CountedLock lock(mutex_);
   const auto known = needs_.find(key_of(program, options));
   if (known == needs_.end()) return std::nullopt;
   return known->second;
@@ -154,12 +159,12 @@ shader::ProgramNeeds ProgramCache::needs(const ReadProgram& program, const shade
   if (const auto known = known_needs(program, options)) return *known;
   shader::ProgramNeeds needs;
   if (const auto analysis = shader::analyse(**program.program, options)) needs = analysis->needs;
-  const std::lock_guard lock(mutex_);
+  const measure::CountedLock lock(mutex_);
   return needs_.try_emplace(key_of(program, options), needs).first->second;
 }
 
 std::shared_ptr<Translation> ProgramCache::made(const ReadProgram& program, const shader::TranslateOptions& options) {
-  const std::lock_guard lock(mutex_);
+  const measure::CountedLock lock(mutex_);
   const auto known = translations_.find(key_of(program, options));
   if (known == translations_.end()) return nullptr;
   const bool done = known->second.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
@@ -172,7 +177,7 @@ std::shared_ptr<Translation> ProgramCache::translate(const ReadProgram& program,
   Made made;
   bool ours = false;
   {
-    const std::lock_guard lock(mutex_);
+    const measure::CountedLock lock(mutex_);
     auto& slot = translations_[key_of(program, options)];
     if (!slot.valid()) {
       slot = promise.get_future().share();
@@ -181,14 +186,24 @@ std::shared_ptr<Translation> ProgramCache::translate(const ReadProgram& program,
     }
     made = slot;
   }
-  if (ours) promise.set_value(make(program, options));
+  if (ours) {
+    promise.set_value(make(program, options));
+  } else if (made.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+    const measure::Span span(measure::SpanName::live_pipeline_wait);
+    made.wait();
+  }
   return made.get();
 }
 
 std::shared_ptr<Translation> ProgramCache::make(const ReadProgram& program, const shader::TranslateOptions& options) {
   auto translation = std::make_shared<Translation>();
+  translation->address = program.address;
   translation->name = fmt::format("{:#x} {}", program.address.value, (*program.program)->hash.hex());
-  auto module = translator_.translate(**program.program, options);
+  measure::count(measure::Counter::translations);
+  auto module = [&] {
+    const measure::Span span(measure::SpanName::translate, program.address.value);
+    return translator_.translate(**program.program, options);
+  }();
   if (!module) {
     translation->refusals = std::move(module.error());
     if (translation->refusals.empty()) translation->refusals.push_back({0, "program", "refused without a reason"});
@@ -198,7 +213,7 @@ std::shared_ptr<Translation> ProgramCache::make(const ReadProgram& program, cons
                                                  module->workgroup_bytes, options.host.workgroup_memory)});
   } else if (module->images.empty() && module->buffers.size() <= device_.facts().max_storage_buffers) {
     // A module with more buffers gets no pipeline; the executor turns to the page table.
-    auto made = compile(device_, *module, translation->name, {});
+    auto made = compile(device_, *module, program.address, translation->name, {});
     if (!made->refusal.empty()) {
       translation->refusals.push_back({0, "program", made->refusal});
     } else {
@@ -221,7 +236,7 @@ std::shared_ptr<Translation> ProgramCache::make(const ReadProgram& program, cons
 }
 
 PipelineAsk ProgramCache::pipeline(const std::shared_ptr<Translation>& translation, std::vector<uint32_t> constants) {
-  const std::lock_guard lock(mutex_);
+  const measure::CountedLock lock(mutex_);
   auto& made = translation->pipelines;
   if (translation->module->images.empty()) constants.clear();
   if (made.size() >= kMostPipelines && !made.contains(constants)) constants.clear();
@@ -229,9 +244,10 @@ PipelineAsk ProgramCache::pipeline(const std::shared_ptr<Translation>& translati
   auto promise = std::make_shared<std::promise<std::shared_ptr<const MadePipeline>>>();
   const PipelineFuture future = promise->get_future().share();
   made.emplace(constants, future);
-  return {future, [this, translation, promise, constants = std::move(constants)] {
-            promise->set_value(compile(device_, *translation->module, translation->name, constants));
-          }};
+  return {
+      future, [this, translation, promise, constants = std::move(constants)] {
+        promise->set_value(compile(device_, *translation->module, translation->address, translation->name, constants));
+      }};
 }
 
 }  // namespace orrery::dispatch

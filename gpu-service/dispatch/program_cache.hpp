@@ -51,6 +51,7 @@ using PipelineFuture = std::shared_future<std::shared_ptr<const MadePipeline>>;
 struct Translation {
   std::optional<shader::Module> module;         // without its words, unless it has images
   std::vector<shader::ShaderRefusal> refusals;  // when there is no module
+  GuestAddress address;                         // where the program was first met
   std::string name;
   std::map<std::vector<uint32_t>, PipelineFuture> pipelines;  // by specialization constants; the cache's
   // The recording thread's:

@@ -3,6 +3,7 @@
 #include "gpu-service/dispatch/translation_store.hpp"
 #include "gpu-service/vulkan/device.hpp"
 #include "gpu-service/vulkan/pipeline_cache.hpp"
+#include "shared/measure/span.hpp"
 
 namespace orrery::dispatch {
 
@@ -11,7 +12,10 @@ Translator shader_translator(std::shared_ptr<TranslationStore> store) {
           [store = std::move(store)](const shader::Program& program, const shader::TranslateOptions& options)
               -> std::expected<shader::Module, std::vector<shader::ShaderRefusal>> {
             if (store) {
-              if (auto kept = store->load(program, options)) return std::move(*kept);
+              if (auto kept = store->load(program, options)) {
+                measure::count(measure::Counter::translations_loaded);
+                return std::move(*kept);
+              }
             }
             auto module = shader::translate(program, options);
             if (store && module) store->save(program, options, *module);

@@ -1,5 +1,6 @@
 #include "gpu-service/dispatch/workers.hpp"
 
+#include <pthread.h>
 #include <utility>
 
 namespace orrery::dispatch {
@@ -33,6 +34,7 @@ void Workers::wait_idle() {
 }
 
 void Workers::serve() {
+  ::pthread_setname_np(::pthread_self(), "worker");
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [&] { return stopping_ || !jobs_.empty(); });

@@ -5,7 +5,7 @@ namespace orrery::present {
 
 Result<std::unique_ptr<Presenter>> make_presenter(const PresenterOptions& options, const DeviceHandles& device,
                                                   std::optional<Error> no_display) {
-  auto keeper = FrameKeeper::create(options.run);
+  auto keeper = FrameKeeper::create(options.run, options.life);
   if (!keeper) return std::unexpected(std::move(keeper.error()));
   if (options.run.headless) return std::make_unique<HeadlessPresenter>(std::move(*keeper));
   auto window = std::make_unique<LateWindowPresenter>(options, std::move(*keeper), device, std::move(no_display));

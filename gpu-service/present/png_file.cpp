@@ -6,7 +6,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "gpu-service/present/presenter.hpp"
+#include "gpu-service/present/png_file.hpp"
 
 namespace orrery::present {
 namespace {
@@ -58,6 +58,25 @@ Result<void> write_png(const std::string& path, const Image& image) {
     return fail(ExitCode::usage, "can't rename {} to {}: {}", temporary, path, error.message());
   }
   return {};
+}
+
+Result<Image> read_png(const std::string& path) {
+  constexpr uint32_t kMost = 16384;  // pixels each way, as of a VideoOut buffer
+  png_image png{};
+  png.version = PNG_IMAGE_VERSION;
+  if (png_image_begin_read_from_file(&png, path.c_str()) == 0) {
+    return fail(ExitCode::file_malformed, "can't read {}: {}", path, png.message);
+  }
+  if (png.width > kMost || png.height > kMost) {
+    png_image_free(&png);
+    return fail(ExitCode::file_malformed, "can't read {}: {}x{} pixels", path, png.width, png.height);
+  }
+  png.format = PNG_FORMAT_RGBA;
+  Image image{png.width, png.height, std::vector<uint32_t>(size_t{png.width} * png.height)};
+  if (png_image_finish_read(&png, nullptr, image.pixels.data(), 0, nullptr) == 0) {
+    return fail(ExitCode::file_malformed, "can't read {}: {}", path, png.message);
+  }
+  return image;
 }
 
 }  // namespace orrery::present

@@ -43,6 +43,7 @@ struct PresenterOptions {
   protocol::RunOptions run;
   protocol::WindowState* window = nullptr;  // in the control segment; may be null in tests
   std::span<std::byte> window_pixels;       // last frame, for the next life
+  uint32_t life = 1;                        // of the service
 };
 
 // Vulkan handles of the service's device, untyped so that this header needs no Vulkan (see vulkan/device.hpp).

@@ -5,6 +5,7 @@
 
 #include "gpu-service/service/messages.hpp"
 #include "shared/log.hpp"
+#include "shared/measure/span.hpp"
 
 namespace orrery::service {
 namespace {
@@ -35,7 +36,6 @@ std::span<protocol::QueueCheckpoint> checkpoints_of(protocol::ControlSegmentView
 Service::Service(const ServiceParts& parts)
     : parts_(parts),
       status_(view<protocol::ServiceStatus>(parts.segment.part(PartName::status))),
-      spans_(parts.segment.part(PartName::spans)),
       from_guest_(parts.segment.part(PartName::guest_to_service)),
       to_guest_(parts.segment.part(PartName::service_to_guest)),
       journal_(parts.segment.part(PartName::journal), parts.segment.part(PartName::journal_bytes)),
@@ -178,6 +178,7 @@ Result<bool> Service::work() {
 }
 
 Result<present::Image> Service::image_of_flip(const protocol::FlipBody& flip) {
+  const measure::Span span(measure::SpanName::read_frame, flip.flip_index);
   auto size = present::buffer_size(flip);
   if (!size) return std::unexpected(std::move(size.error()));
   const auto pieces = parts_.memory.pieces({flip.guest_address}, {*size});
@@ -193,13 +194,14 @@ Result<present::Image> Service::image_of_flip(const protocol::FlipBody& flip) {
 
 // Whatever is wrong with a frame, the title goes on: it hears that its flip is done.
 Result<void> Service::flip(const protocol::EntryCopy& entry) {
+  measure::Span span(measure::SpanName::present);
   ORRERY_TRY(parts_.memory.refresh());
-  const protocol::SpanTimer timer(&spans_, protocol::SpanName::present);
   protocol::FlipBody body{};
   if (entry.body.size() < sizeof body) {
     refused({"flip", fmt::format("journal entry {} is a flip of {} bytes", entry.sequence, entry.body.size())});
   } else {
     std::memcpy(&body, entry.body.data(), sizeof body);
+    span.set_detail(body.flip_index);
     if (auto image = image_of_flip(body); !image) {
       refused({"flip", image.error().describe()});
     } else if (auto shown = parts_.presenter.present(*image, body.flip_index); !shown) {

@@ -11,7 +11,6 @@
 #include "gpu-service/service/refusal_log.hpp"
 #include "protocol/control_segment.hpp"
 #include "protocol/ring.hpp"
-#include "protocol/spans.hpp"
 
 namespace orrery::service {
 
@@ -59,7 +58,6 @@ class Service final : private command::Listener {
 
   ServiceParts parts_;
   protocol::ServiceStatus& status_;
-  protocol::Spans spans_;
   protocol::RingConsumer from_guest_;
   protocol::RingProducer to_guest_;
   protocol::JournalReader journal_;

@@ -15,8 +15,8 @@
 #include "gpu-service/service/watch.hpp"
 #include "gpu-service/vulkan/device.hpp"
 #include "protocol/control_socket.hpp"
-#include "protocol/spans.hpp"
 #include "shared/log.hpp"
+#include "shared/measure/span.hpp"
 
 namespace orrery::service {
 namespace {
@@ -101,12 +101,15 @@ Result<void> start(const Options& options) {
 
   std::unique_ptr<vulkan::Device> device;
   std::optional<Error> no_display;
+  const uint64_t opening_ns = measure::now_ns();
+  uint64_t opened_ns = opening_ns;
   auto hello = protocol::greet_guest(
       *socket,
       [&](const protocol::RunOptions& run) -> Result<std::string> {
         auto opened = open_device(options, run, no_display);
         if (!opened) return std::unexpected(std::move(opened.error()));
         device = std::move(*opened);
+        opened_ns = measure::now_ns();
         return device->facts().name;
       },
       kGreetingTimeoutMs);
@@ -117,16 +120,16 @@ Result<void> start(const Options& options) {
   if (!arena) return forward(std::move(arena), "mapping the guest arena");
   auto segment = protocol::ControlSegmentView::open(std::move(hello->segment), hello->segment_size, hello->parts);
   if (!segment) return forward(std::move(segment), "mapping the control segment");
+  const measure::Attachment measuring(segment->measures(), measure::Process::service, hello->life);
+  measure::record(measure::SpanName::device_open, opening_ns, opened_ns - opening_ns, 0, {});
   memory::GuestMemory memory(
       arena->bytes(), protocol::AddressMapReader(segment->part(protocol::PartName::address_map), hello->arena_size));
   ORRERY_TRY(memory.refresh());
   auto tracker = make_tracker(options, std::move(hello->pagemap), arena->bytes(), *segment);
   if (!tracker) return std::unexpected(std::move(tracker.error()));
-  protocol::Spans spans(segment->part(protocol::PartName::spans));
   dispatch::ExecutorOptions wanted;
   wanted.coherence = options.coherence;
   wanted.tracker = tracker->get();
-  wanted.spans = &spans;
   wanted.preparation_threads = std::max(1u, std::thread::hardware_concurrency() / 2);
   wanted.patience = std::chrono::seconds(options.patience);
   auto executor = dispatch::DispatchExecutor::create(*device, memory, wanted);
@@ -134,8 +137,9 @@ Result<void> start(const Options& options) {
   log::info("guest memory is {}, the title's writes are found by {}", dispatch::name((*executor)->coherence()),
             (*tracker)->method());
   auto* window = reinterpret_cast<protocol::WindowState*>(segment->part(protocol::PartName::window).data());
-  auto presenter = present::make_presenter({hello->options, window, segment->part(protocol::PartName::window_pixels)},
-                                           handles_of(*device), std::move(no_display));
+  auto presenter =
+      present::make_presenter({hello->options, window, segment->part(protocol::PartName::window_pixels), hello->life},
+                              handles_of(*device), std::move(no_display));
   if (!presenter) return std::unexpected(std::move(presenter.error()));
 
   Service service({*segment, memory, **executor, **presenter, hello->life, hello->options.logical_clock,

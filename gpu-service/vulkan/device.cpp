@@ -1,6 +1,8 @@
 #include "gpu-service/vulkan/device.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
+#include <array>
 
 #include "gpu-service/vulkan/device_probe.hpp"
 #include "gpu-service/vulkan/feature_chain.hpp"
@@ -106,6 +108,7 @@ Result<void> Device::create_device() {
   } else {
     facts_.swapchain = false;
   }
+  if (facts_.calibrated_timestamps) extensions.push_back(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
   VkPhysicalDeviceFaultFeaturesEXT fault{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT};
   if (facts_.device_fault) {
     extensions.push_back(VK_EXT_DEVICE_FAULT_EXTENSION_NAME);
@@ -143,11 +146,46 @@ Result<void> Device::create_device() {
     fault_info_ =
         reinterpret_cast<PFN_vkGetDeviceFaultInfoEXT>(vkGetDeviceProcAddr(device_, "vkGetDeviceFaultInfoEXT"));
   }
+  find_clocks();
   if (instance_->names_objects()) {
     set_name_ = reinterpret_cast<PFN_vkSetDebugUtilsObjectNameEXT>(
         vkGetInstanceProcAddr(instance_->handle(), "vkSetDebugUtilsObjectNameEXT"));
   }
   return {};
+}
+
+void Device::find_clocks() {
+  uint32_t count = 0;
+  vkGetPhysicalDeviceQueueFamilyProperties(physical_, &count, nullptr);
+  std::vector<VkQueueFamilyProperties> families(count);
+  vkGetPhysicalDeviceQueueFamilyProperties(physical_, &count, families.data());
+  facts_.timestamp_bits = families.at(queue_family_).timestampValidBits;
+  if (!facts_.calibrated_timestamps) return;
+  const auto domains_of = reinterpret_cast<PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsEXT>(
+      vkGetInstanceProcAddr(instance_->handle(), "vkGetPhysicalDeviceCalibrateableTimeDomainsEXT"));
+  count = 0;
+  std::vector<VkTimeDomainEXT> domains;
+  if (domains_of != nullptr && domains_of(physical_, &count, nullptr) == VK_SUCCESS) {
+    domains.resize(count);
+    if (domains_of(physical_, &count, domains.data()) != VK_SUCCESS) domains.clear();
+  }
+  const auto has = [&](VkTimeDomainEXT domain) { return std::ranges::find(domains, domain) != domains.end(); };
+  facts_.calibrated_timestamps = has(VK_TIME_DOMAIN_DEVICE_EXT) && has(VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT);
+  if (!facts_.calibrated_timestamps) return;
+  read_clocks_ =
+      reinterpret_cast<PFN_vkGetCalibratedTimestampsEXT>(vkGetDeviceProcAddr(device_, "vkGetCalibratedTimestampsEXT"));
+}
+
+std::optional<ClockPair> Device::clocks() const {
+  if (read_clocks_ == nullptr) return std::nullopt;
+  std::array<VkCalibratedTimestampInfoEXT, 2> wanted{
+      {{VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT, nullptr, VK_TIME_DOMAIN_DEVICE_EXT},
+       {VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT, nullptr, VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT}}};
+  std::array<uint64_t, 2> read{};
+  uint64_t deviation = 0;
+  const VkResult result = read_clocks_(device_, 2, wanted.data(), read.data(), &deviation);
+  if (result != VK_SUCCESS) return std::nullopt;
+  return ClockPair{read[0], read[1]};
 }
 
 std::optional<uint32_t> Device::memory_type(uint32_t allowed, VkMemoryPropertyFlags flags) const {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "gpu-service/vulkan/device_clock.hpp"
 #include "gpu-service/vulkan/facts.hpp"
 #include "gpu-service/vulkan/instance.hpp"
 #include "gpu-service/vulkan/physical_device.hpp"
@@ -48,12 +49,15 @@ class Device {
   void name(VkObjectType type, uint64_t object, std::string_view text) const;
   // Memory types that can hold an import of host memory at `pointer`; 0: none.
   uint32_t importable_types(void* pointer) const;
+  // The device's clock and CLOCK_MONOTONIC read together; nothing where the device does not offer that.
+  std::optional<ClockPair> clocks() const;
   // The error of a failed call; a lost device is described by VK_EXT_device_fault where there is one.
   [[nodiscard]] std::unexpected<Error> error(VkResult result, std::string_view call) const;
 
  private:
   Device() = default;
   Result<void> create_device();
+  void find_clocks();
 
   std::unique_ptr<Instance> instance_;
   VkPhysicalDevice physical_ = VK_NULL_HANDLE;
@@ -65,6 +69,7 @@ class Device {
   PFN_vkSetDebugUtilsObjectNameEXT set_name_ = nullptr;
   PFN_vkGetMemoryHostPointerPropertiesEXT host_pointer_properties_ = nullptr;
   PFN_vkGetDeviceFaultInfoEXT fault_info_ = nullptr;
+  PFN_vkGetCalibratedTimestampsEXT read_clocks_ = nullptr;
   std::unique_ptr<DiskPipelineCache> pipeline_cache_;
   mutable bool abandoned_ = false;
 };

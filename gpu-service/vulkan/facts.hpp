@@ -36,6 +36,7 @@ struct DeviceFacts {
   uint32_t max_allocations = 0;
   uint64_t import_alignment = 0;  // bytes, of host pointers and sizes; 0: host memory can't be imported
   double timestamp_period_ns = 0;
+  uint32_t timestamp_bits = 0;  // valid ones, on the queue that is used; 0: it writes no time stamps
 
   // Optional features, enabled when present.
   bool float16 = false, float64 = false;
@@ -47,6 +48,7 @@ struct DeviceFacts {
   uint32_t keeps_denormals_of = 0, keeps_special_of = 0;
   bool subgroup_extended_types = false, scalar_block_layout = false;
   bool device_fault = false, swapchain = false;
+  bool calibrated_timestamps = false;  // its clock can be read together with CLOCK_MONOTONIC
   // Probed by running a shader when the device is opened, see device_probe.hpp.
   bool fuses_fma = false, orders_zeros = false, keeps_denormals = false;
   bool rounds_halves = true, rounds_doubles = true;

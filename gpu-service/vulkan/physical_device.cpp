@@ -170,6 +170,7 @@ Candidate probe(VkPhysicalDevice device, uint32_t index) {
   };
   facts.swapchain = has(VK_KHR_SWAPCHAIN_EXTENSION_NAME);
   facts.device_fault = has(VK_EXT_DEVICE_FAULT_EXTENSION_NAME);
+  facts.calibrated_timestamps = has(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
   read_properties(device, facts, has(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME));
   read_features(device, facts, has(VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_EXTENSION_NAME));
   read_queues(device, facts);

@@ -23,8 +23,14 @@ Result<std::unique_ptr<Link>> Link::create(UniqueFd launcher, const UniqueFd& ar
   if (!segment) return forward(std::move(segment), "making the link to the GPU service");
   UniqueFd stop(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!stop) return fail(ExitCode::internal, "eventfd failed: {}", std::strerror(errno));
-  return std::unique_ptr<Link>(
+  std::unique_ptr<Link> link(
       new Link(std::move(launcher), arena, arena_size, std::move(options), std::move(*segment), std::move(stop)));
+  if (const std::string& path = link->options_.trace_file; !path.empty()) {
+    auto trace = TraceWriter::start(link->segment_.measures(), path);
+    if (!trace) return std::unexpected(std::move(trace.error()));
+    link->trace_ = std::move(*trace);
+  }
+  return link;
 }
 
 Link::Link(UniqueFd launcher, const UniqueFd& arena, Bytes arena_size, LinkOptions options,
@@ -33,12 +39,14 @@ Link::Link(UniqueFd launcher, const UniqueFd& arena, Bytes arena_size, LinkOptio
       arena_(arena),
       arena_size_(arena_size),
       segment_(std::move(segment)),
+      measuring_(segment_.measures(), measure::Process::guest),
       launcher_(std::move(launcher)),
       stop_event_(std::move(stop_event)),
       map_writer_(segment_.part(PartName::address_map)),
       reported_writes_(segment_.part(PartName::reported_writes)),
       log_(segment_) {
   protocol::RingProducer(segment_.part(PartName::service_to_guest)).reset();
+  measure::set_title(segment_.measures(), options_.run.title);
 }
 
 Link::~Link() {
@@ -94,6 +102,10 @@ EndReport Link::finish(int exit_code, std::chrono::milliseconds wait) {
   if (auto sent = launcher_.send(std::as_bytes(std::span(done))); !sent) {
     log::debug("cannot tell the launcher: {}", sent.error().describe());
   }
+  {
+    const std::lock_guard state(state_);
+    told_to_end_ = true;
+  }
   if (log_.announce_shutdown()) {
     // The service writes what it kept, then goes: that ends the wait.
     const auto limit = open.empty() ? until : std::min(until, std::chrono::steady_clock::now() + 1s);
@@ -105,6 +117,7 @@ EndReport Link::finish(int exit_code, std::chrono::milliseconds wait) {
     log::info("queue full: the title waited {} time(s) for the GPU service, {} ms in all", full.waits,
               std::chrono::duration_cast<std::chrono::milliseconds>(full.waited).count());
   }
+  if (trace_) trace_->finish();
   report.launcher_gone = gone();
   return report;
 }

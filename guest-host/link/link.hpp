@@ -12,9 +12,11 @@
 
 #include "guest-host/link/listener.hpp"
 #include "guest-host/link/submission_log.hpp"
+#include "guest-host/link/trace_writer.hpp"
 #include "protocol/address_map.hpp"
 #include "protocol/control_socket.hpp"
 #include "protocol/reported_writes.hpp"
+#include "shared/measure/span.hpp"
 
 namespace orrery::link {
 
@@ -22,6 +24,7 @@ struct LinkOptions {
   protocol::RunOptions run;
   int greet_timeout_ms = 60'000;
   std::chrono::milliseconds exit_wait{10'000};  // for open submissions at the end of the run
+  std::string trace_file;                       // empty: none
 };
 
 // How the run ended, as far as the service is concerned.
@@ -71,6 +74,8 @@ class Link {
   void on_service();
   void greet(uint32_t life, UniqueFd fd);
   void drop_service();
+  // Says what a service that died was doing, and keeps it for the trace.
+  void say_last_words();
   void serve_ring();
   // Takes and handles one message; false when there was none in `wait` or the ring is damaged.
   bool take_message(std::chrono::milliseconds wait);
@@ -82,12 +87,15 @@ class Link {
   Bytes arena_size_;
   UniqueFd pagemap_;
   protocol::ControlSegment segment_;
+  measure::Attachment measuring_;
   protocol::ControlSocket launcher_;
   UniqueFd stop_event_;
   protocol::AddressMapWriter map_writer_;
   protocol::ReportedWritesWriter reported_writes_;
   SubmissionLog log_;
   Listener* listener_ = nullptr;
+
+  std::unique_ptr<TraceWriter> trace_;
 
   // Held while messages are taken and reported, so that a life's messages are all handled before the next life's.
   std::mutex receive_;
@@ -99,6 +107,7 @@ class Link {
   mutable std::mutex state_;
   std::condition_variable changed_;
   bool attached_ = false;
+  bool told_to_end_ = false;  // the service, by us
   bool stopping_ = false;
   bool launcher_gone_ = false;
   uint32_t life_ = 0;

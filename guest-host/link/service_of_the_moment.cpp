@@ -8,6 +8,7 @@
 #include "guest-host/link/link.hpp"
 #include "guest-host/link/wire_codec.hpp"
 #include "shared/log.hpp"
+#include "shared/measure/snapshot.hpp"
 
 namespace orrery::link {
 namespace {
@@ -123,9 +124,24 @@ void Link::drop_service() {
     from_service_.reset();
     report_done(std::nullopt);
   }
+  say_last_words();
   // Nobody will say that a key was let go.
   listener_->input(PadInput{});
   service_.reset();
+}
+
+void Link::say_last_words() {
+  const auto open = measure::open_spans(segment_.measures(), measure::Process::service, measure::now_ns());
+  if (trace_) trace_->life_ended();
+  bool expected = false;
+  {
+    const std::lock_guard state(state_);
+    expected = told_to_end_ || stopping_;
+  }
+  if (expected) return;
+  for (const std::string& line : measure::last_words(open)) {
+    log::warn("the GPU service (life {}) died in: {}", life_, line);
+  }
 }
 
 void Link::serve_ring() {

@@ -4,6 +4,7 @@
 
 #include "guest-host/link/wire_codec.hpp"
 #include "shared/futex.hpp"
+#include "shared/measure/span.hpp"
 
 namespace orrery::link {
 namespace {
@@ -17,8 +18,7 @@ constexpr auto kSlice = 50ms;
 }  // namespace
 
 SubmissionLog::SubmissionLog(const protocol::ControlSegment& segment)
-    : spans_(segment.part(PartName::spans)),
-      journal_(segment.part(PartName::journal), segment.part(PartName::journal_bytes)),
+    : journal_(segment.part(PartName::journal), segment.part(PartName::journal_bytes)),
       ring_(segment.part(PartName::guest_to_service)) {
   ring_.reset();
 }
@@ -36,14 +36,16 @@ Result<void> SubmissionLog::check(Pieces body) const {
 
 std::optional<uint64_t> SubmissionLog::append(EntryKind kind, uint32_t queue, std::chrono::nanoseconds guest_time,
                                               Pieces body) {
-  const std::lock_guard order(order_);
+  const measure::CountedLock order(order_);
   std::optional<uint64_t> sequence;
   {
-    const std::lock_guard state(state_);
+    const measure::CountedLock state(state_);
     sequence = journal_.try_append(kind, queue, static_cast<uint64_t>(guest_time.count()), body);
     if (!sequence) return std::nullopt;
     outstanding_.emplace(*sequence, kind);
   }
+  measure::count(kind == EntryKind::flip ? measure::Counter::flips : measure::Counter::submissions);
+  for (const auto piece : body) measure::count(measure::Counter::journal_bytes, piece.size());
   announce(*sequence);
   return sequence;
 }
@@ -78,6 +80,7 @@ Result<std::optional<uint64_t>> SubmissionLog::try_submit(EntryKind kind, uint32
 Result<uint64_t> SubmissionLog::submit(EntryKind kind, uint32_t queue, std::chrono::nanoseconds guest_time,
                                        Pieces body) {
   std::optional<std::chrono::steady_clock::time_point> full_since;
+  std::optional<measure::Span> waiting;
   for (;;) {
     ORRERY_TRY(check(body));
     const uint32_t seen = progress_.load(std::memory_order_acquire);
@@ -91,11 +94,13 @@ Result<uint64_t> SubmissionLog::submit(EntryKind kind, uint32_t queue, std::chro
         const std::lock_guard state(state_);
         queue_full_.waits += 1;
         queue_full_.waited += std::chrono::steady_clock::now() - *full_since;
-        spans_.add(protocol::SpanName::queue_full, std::chrono::steady_clock::now() - *full_since);
       }
       return *sequence;
     }
-    if (!full_since) full_since = std::chrono::steady_clock::now();
+    if (!full_since) {
+      full_since = std::chrono::steady_clock::now();
+      waiting.emplace(measure::SpanName::queue_full, queue);
+    }
     futex_wait(progress_, seen, kSlice);
   }
 }

@@ -15,7 +15,6 @@
 #include "protocol/control_segment.hpp"
 #include "protocol/journal.hpp"
 #include "protocol/ring.hpp"
-#include "protocol/spans.hpp"
 
 namespace orrery::link {
 
@@ -78,7 +77,6 @@ class SubmissionLog {
   // The order of locks: `order_` (journal and ring see entries in one order), then `state_`.
   std::mutex order_;
   mutable std::mutex state_;
-  protocol::Spans spans_;
   protocol::JournalWriter journal_;
   protocol::RingProducer ring_;
   uint64_t announced_ = 0;  // under order_: this life of the service knows of entries up to this one

@@ -20,7 +20,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CYCLE = re.compile(r"cycle (\d+): rewrite ([\d.]+) us, submit ([\d.]+) us, wait ([\d.]+) us")
-SPANS = ("harvest", "upload", "write-back", "settled read", "dispatch: buffers", "dispatch on device", "device: run", "queue full")
+SPANS = ("harvest", "upload", "write back", "settled read", "dispatch: buffers", "dispatch on device", "device: run", "device: wait", "queue full")
 
 
 def launcher():
