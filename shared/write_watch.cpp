@@ -26,7 +26,7 @@ constexpr uint64_t kProtectMatching = 1u << 0, kCheckRegistered = 1u << 1;
 constexpr int kUserModeOnly = 1;
 constexpr uint64_t kSharedMemory = 1u << 12, kUnpopulated = 1u << 13, kAsynchronous = 1u << 15;
 
-constexpr size_t kRegionsAtOnce = 512;
+constexpr size_t kRegionsAtOnce = 2048;
 
 std::unexpected<Error> refused(const char* what) {
   return fail(ExitCode::internal, "{} failed: {}", what, std::strerror(errno));

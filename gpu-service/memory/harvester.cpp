@@ -1,8 +1,9 @@
 #include "gpu-service/memory/harvester.hpp"
 
-#include <algorithm>
+#include <utility>
 
 #include "gpu-service/memory/page_bits.hpp"
+#include "gpu-service/memory/scan_plan.hpp"
 #include "shared/content_hash.hpp"
 
 namespace orrery::memory {
@@ -15,55 +16,61 @@ class PageTableHarvester final : public Harvester {
   std::string_view name() const override { return "uffd"; }
 
   void map_changed(std::span<const protocol::MapEntry> entries) override {
-    windows_.clear();
-    for (const auto& entry : entries) {
-      windows_.push_back({{entry.arena_offset, entry.arena_offset + entry.size}, entry.guest_begin, 0});
-    }
-    std::ranges::sort(windows_, {}, [](const Window& window) { return window.arena.begin; });
-    uint64_t end = 0;
-    for (Window& window : windows_) window.highest_end = end = std::max(end, window.arena.end);
+    windows_ = WindowIndex(entries);
+    plan_ = {};
   }
 
   Result<void> arm(ArenaRange range) override {
-    return for_each_window(range, [&](const Window&, AddressRange guest) { return scan_.arm(guest); });
-  }
-
-  Result<void> harvest(ArenaRange range, std::vector<ArenaRange>& written) override {
-    return for_each_window(range, [&](const Window& window, AddressRange guest) -> Result<void> {
-      found_.clear();
-      ORRERY_TRY(scan_.harvest(guest, found_));
-      for (const AddressRange& part : found_) {
-        const uint64_t begin = part.begin - window.guest_begin + window.arena.begin;
-        written.push_back({begin, begin + (part.end - part.begin)});
-      }
-      return {};
+    Result<void> done;
+    windows_.for_each(range, [&](const WindowIndex::Window&, AddressRange guest) {
+      if (done) done = scan_.arm(guest);
     });
+    return done;
   }
 
- private:
-  struct Window {
-    ArenaRange arena;
-    uint64_t guest_begin = 0;
-    uint64_t highest_end = 0;  // of this window and all before it
-  };
-
-  // Every window that shows a part of the range: a write through any of them counts.
-  template <class Do>
-  Result<void> for_each_window(ArenaRange range, Do&& act) {
-    auto window = std::ranges::lower_bound(windows_, range.end, {}, [](const Window& w) { return w.arena.begin; });
-    while (window != windows_.begin() && (--window)->highest_end > range.begin) {
-      const uint64_t begin = std::max(range.begin, window->arena.begin);
-      const uint64_t end = std::min(range.end, window->arena.end);
-      if (begin >= end) continue;
-      const uint64_t guest = begin - window->arena.begin + window->guest_begin;
-      ORRERY_TRY(act(*window, AddressRange{guest, guest + (end - begin)}));
+  Result<void> harvest(std::span<const ArenaRange> runs, std::vector<ArenaRange>& written) override {
+    if (!plan_.is_for(runs)) plan_ = ScanPlan(runs, windows_);
+    for (const ScanPlan::Scan& scan : plan_.scans()) {
+      if (scan.gaps) {
+        ORRERY_TRY(look_then_harvest(scan, written));
+      } else {
+        ORRERY_TRY(harvest_parts(scan.guest, scan.parts, written));
+      }
     }
     return {};
   }
 
+ private:
+  // `guest` is armed throughout.
+  Result<void> harvest_parts(AddressRange guest, std::span<const ScanPlan::Part> parts,
+                             std::vector<ArenaRange>& written) {
+    found_.clear();
+    ORRERY_TRY(scan_.harvest(guest, found_));
+    for_each_met(found_, parts, [&](const ScanPlan::Part& part, AddressRange met) {
+      const uint64_t begin = met.begin - part.guest.begin + part.arena;
+      written.push_back({begin, begin + (met.end - met.begin)});
+    });
+    return {};
+  }
+
+  // What is written in the gaps is nobody's business; parts without a written page are done.
+  Result<void> look_then_harvest(const ScanPlan::Scan& scan, std::vector<ArenaRange>& written) {
+    found_.clear();
+    ORRERY_TRY(scan_.harvest(scan.guest, found_, false));
+    const ScanPlan::Part* last = nullptr;
+    touched_.clear();
+    for_each_met(found_, scan.parts, [&](const ScanPlan::Part& part, AddressRange) {
+      if (std::exchange(last, &part) != &part) touched_.push_back(part);
+    });
+    for (const ScanPlan::Part& part : touched_) ORRERY_TRY(harvest_parts(part.guest, {&part, 1}, written));
+    return {};
+  }
+
   WriteScan scan_;
-  std::vector<Window> windows_;  // by arena offset
+  WindowIndex windows_;
+  ScanPlan plan_;
   std::vector<AddressRange> found_;
+  std::vector<ScanPlan::Part> touched_;
 };
 
 class ContentHarvester final : public Harvester {
@@ -80,14 +87,16 @@ class ContentHarvester final : public Harvester {
     return {};
   }
 
-  Result<void> harvest(ArenaRange range, std::vector<ArenaRange>& written) override {
-    for (uint64_t at = range.begin; at < range.end; at += kHostPage) {
-      const uint64_t now = hash_at(at);
-      if (std::exchange(hashes_[at / kHostPage], now) != now || stored_.test(at)) {
-        written.push_back({at, at + kHostPage});
+  Result<void> harvest(std::span<const ArenaRange> runs, std::vector<ArenaRange>& written) override {
+    for (const ArenaRange& run : runs) {
+      for (uint64_t at = run.begin; at < run.end; at += kHostPage) {
+        const uint64_t now = hash_at(at);
+        if (std::exchange(hashes_[at / kHostPage], now) != now || stored_.test(at)) {
+          written.push_back({at, at + kHostPage});
+        }
       }
+      stored_.set(run, false);
     }
-    stored_.set(range, false);
     return {};
   }
 

@@ -22,9 +22,9 @@ class Harvester {
   virtual void map_changed(std::span<const protocol::MapEntry> entries) = 0;
   // From now on the pages of the range (whole host pages) count as unwritten.
   virtual Result<void> arm(ArenaRange range) = 0;
-  // Appends the written pages of an armed range; they count as unwritten from the instant each was looked at. In any
-  // order, a page perhaps twice.
-  virtual Result<void> harvest(ArenaRange range, std::vector<ArenaRange>& written) = 0;
+  // Appends the written pages of armed runs; they count as unwritten from the instant each was looked at. In any
+  // order, a page perhaps twice. Cheapest for the runs of the last call.
+  virtual Result<void> harvest(std::span<const ArenaRange> runs, std::vector<ArenaRange>& written) = 0;
   // The service itself is about to store there (through its own mapping).
   virtual void stored(ArenaRange) {}
 };

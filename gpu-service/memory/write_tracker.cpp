@@ -1,6 +1,7 @@
 #include "gpu-service/memory/write_tracker.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "shared/log.hpp"
 
@@ -43,7 +44,7 @@ void WriteTracker::watch(ArenaRange range) {
       if (auto armed = harvester_->arm(run); !armed) {
         failed = std::move(armed.error());
       } else {
-        armed_.set(run, true);
+        set_armed(run, true);
       }
     });
   });
@@ -60,19 +61,28 @@ void WriteTracker::fall_back(const Error& why) {
   harvester_->map_changed(entries_);
 }
 
-void WriteTracker::scan(ArenaRange range, std::vector<ArenaRange>& written) {
-  std::optional<Error> failed;
-  armed_.for_each_run(range, true, [&](ArenaRange run) {
-    if (failed) return;
-    ++counters_.scans;
-    if (auto done = harvester_->harvest(run, written); !done) failed = std::move(done.error());
-  });
-  if (!failed) return;
-  fall_back(*failed);
+void WriteTracker::scan(std::span<const ArenaRange> runs, std::vector<ArenaRange>& written) {
+  counters_.scans += runs.size();
+  auto done = harvester_->harvest(runs, written);
+  if (done) return;
+  fall_back(done.error());
   written.clear();
   // All that was ever armed is unknown now, wherever it lies.
   armed_.for_each_run(armed_.all(), true, [&](ArenaRange run) { written.push_back(run); });
-  armed_.set(armed_.all(), false);
+  set_armed(armed_.all(), false);
+}
+
+void WriteTracker::set_armed(ArenaRange range, bool armed) {
+  armed_.set(range, armed);
+  armed_runs_current_ = false;
+}
+
+std::span<const ArenaRange> WriteTracker::armed_runs() {
+  if (!std::exchange(armed_runs_current_, true)) {
+    armed_runs_.clear();
+    armed_.for_each_run(armed_.all(), true, [&](ArenaRange run) { armed_runs_.push_back(run); });
+  }
+  return armed_runs_;
 }
 
 void WriteTracker::note_written(ArenaRange pages) {
@@ -84,7 +94,7 @@ void WriteTracker::note_written(ArenaRange pages) {
       history.last = number_;
     }
     if (history.streak < kHotAfter) continue;
-    armed_.set({at, at + kHostPage}, false);
+    set_armed({at, at + kHostPage}, false);
     hot_.set({at, at + kHostPage}, true);
     ++counters_.hot_pages;
   }
@@ -122,6 +132,7 @@ void WriteTracker::reports_into(Changes& changes) {
       bits->for_each_run(range, true, [&](ArenaRange run) { changes.pages.push_back(run); });
       bits->set(range, false);
     }
+    armed_runs_current_ = false;
   }
 }
 
@@ -146,7 +157,7 @@ Changes WriteTracker::harvest() {
   // Reports first: a range that moved to other windows is not scanned through these.
   reports_into(changes);
   std::vector<ArenaRange> written;
-  scan(armed_.all(), written);
+  scan(armed_runs(), written);
   merge_ranges(written);
   cool_down(changes.pages);
   for (const ArenaRange& range : written) note_written(range);
@@ -157,7 +168,9 @@ Changes WriteTracker::harvest() {
 Changes WriteTracker::harvest(ArenaRange range) {
   const Stopwatch stopwatch(counters_.spent);
   Changes changes;
-  scan(range, changes.pages);
+  std::vector<ArenaRange> runs;
+  armed_.for_each_run(range, true, [&](ArenaRange run) { runs.push_back(run); });
+  scan(runs, changes.pages);
   hot_.for_each_run(range, true, [&](ArenaRange run) { changes.pages.push_back(run); });
   return finished(std::move(changes));
 }

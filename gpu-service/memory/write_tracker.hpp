@@ -16,7 +16,7 @@ namespace orrery::memory {
 
 struct TrackerCounters {
   uint64_t harvests = 0;
-  uint64_t scans = 0;          // runs that were asked about, one by one
+  uint64_t scans = 0;          // runs that were asked about
   uint64_t written_pages = 0;  // found by scans
   uint64_t hot_pages = 0;      // times that a page became hot
   uint64_t reported = 0;       // ranges that the guest process reported
@@ -63,7 +63,9 @@ class WriteTracker {
   const TrackerCounters& counters() const { return counters_; }
 
  private:
-  void scan(ArenaRange range, std::vector<ArenaRange>& written);
+  void scan(std::span<const ArenaRange> runs, std::vector<ArenaRange>& written);
+  void set_armed(ArenaRange range, bool armed);
+  std::span<const ArenaRange> armed_runs();
   void note_written(ArenaRange pages);
   void cool_down(std::vector<ArenaRange>& changed);
   void reports_into(Changes& changes);
@@ -75,6 +77,8 @@ class WriteTracker {
   std::optional<protocol::ReportedWritesReader> reports_;
   std::vector<protocol::MapEntry> entries_;
   PageBits armed_, hot_;
+  std::vector<ArenaRange> armed_runs_;  // of armed_, while armed_runs_current_
+  bool armed_runs_current_ = false;
   struct History {
     uint32_t last = 0;    // number of the harvest that found it written, or made it hot
     uint32_t streak = 0;  // harvests in a row

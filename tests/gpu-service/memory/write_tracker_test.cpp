@@ -82,6 +82,35 @@ TEST_P(Tracking, writes_through_every_window_count) {
   EXPECT_EQ(tracker->harvest().pages, (Ranges{page(first + 1, 2)}));
 }
 
+// Holes between watched pages, small and large, that are written too.
+TEST_P(Tracking, of_scattered_watched_pages_exactly_the_written_ones_are_found) {
+  std::mt19937 random(5);
+  constexpr uint64_t kPages = kArena / kHostPage;
+  std::vector<bool> watched(kPages);
+  for (uint64_t at = 0; at < kPages; at += 1 + random() % (random() % 8 == 0 ? 200 : 5)) {
+    tracker->watch(page(at));
+    watched[at] = true;
+  }
+  for (int round = 0; round < 20; ++round) {
+    std::vector<bool> wrote(kPages);
+    for (int n = 0; n < 1 << round % 10; ++n) {
+      const uint64_t at = random() % kPages;
+      wrote[at] = watched[at];
+      if (random() % 2 == 0 && at >= kPages / 4 && at < kPages / 2) {
+        bump(alias.data() + (at - kPages / 4) * kHostPage);
+      } else {
+        write(at * kHostPage);
+      }
+    }
+    Ranges expected;
+    for (uint64_t at = 0; at < kPages; ++at) {
+      if (wrote[at]) expected.push_back(page(at));
+    }
+    merge_ranges(expected);
+    ASSERT_EQ(tracker->harvest().pages, expected) << round;
+  }
+}
+
 TEST_P(Tracking, one_range_can_be_harvested_alone) {
   tracker->watch(page(10, 10));
   write(11 * kHostPage);
@@ -137,11 +166,13 @@ class FakeHarvester final : public Harvester {
     armed.push_back(range);
     return fail_next ? fail(ExitCode::internal, "the kernel said no") : Result<void>{};
   }
-  Result<void> harvest(ArenaRange range, std::vector<ArenaRange>& found) override {
+  Result<void> harvest(std::span<const ArenaRange> runs, std::vector<ArenaRange>& found) override {
     if (fail_next) return fail(ExitCode::internal, "the kernel said no");
-    ++scans;
-    for (const ArenaRange& w : written) {
-      if (w.begin >= range.begin && w.end <= range.end) found.push_back(w);
+    for (const ArenaRange& run : runs) {
+      ++scans;
+      for (const ArenaRange& w : written) {
+        if (w.begin >= run.begin && w.end <= run.end) found.push_back(w);
+      }
     }
     return {};
   }
