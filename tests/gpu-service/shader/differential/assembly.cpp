@@ -48,8 +48,12 @@ AssembledProgram taken(const ProgramText& text, std::span<const uint32_t> code, 
   const size_t first = next;
   for (const Line& line : text.lines) {
     if (is_label(line)) continue;
-    const auto rest = code.subspan(std::min(next, code.size()));
-    const auto instruction = decode(rest, 0);
+    auto instruction = decode(code.subspan(std::min(next, code.size())), 0);
+    // gfx10.1 can't branch by 0x3f dwords: the assembler puts an s_nop behind such a branch.
+    if (instruction && instruction->opcode == Opcode::s_nop && !line.text.starts_with("s_nop")) {
+      program.places.push_back({static_cast<uint32_t>(next++ - first), 1, 0});
+      instruction = decode(code.subspan(std::min(next, code.size())), 0);
+    }
     if (!instruction) throw std::runtime_error(text.name + ": not decoded: " + line.text);
     const uint32_t words = instruction->size / 4u;
     program.places.push_back({static_cast<uint32_t>(next - first), words, line.unit});
