@@ -44,7 +44,9 @@ void from_half(Wave& wave, const Step& step) {
   Lanes<float> r;
   fetch_float_half(wave, step, 0, a);
   for (u32 lane = 0; lane < wave.lanes; ++lane) {
-    r[lane] = half_to_float(a[lane]);
+    // A conversion makes a signaling NaN quiet; what follows may tell the two apart (max, min).
+    const float value = half_to_float(a[lane]);
+    r[lane] = std::isnan(value) ? quiet(value) : value;
   }
   write(wave, step, r);
 }

@@ -62,6 +62,10 @@ void Builder::State::find_loop_writes(const LoopWrites& known) {
 uint32_t Builder::State::passed_open(uint32_t variable, uint32_t header) {
   const uint32_t dominator = joins[header].dominator;
   if (dominator == kNone || loop_of[header] != header) return kNone;
+  // Ways from the dominator may part and write the variable before they meet at the header.
+  const auto& blocks = writers[variable];
+  const auto first = std::ranges::upper_bound(blocks, dominator);
+  if (first != blocks.end() && *first < header) return kNone;
   const size_t at = loop_index[header] * static_cast<size_t>(page_count) + variable / 32;
   const uint32_t bit = 1u << variable % 32;
   if (loop_writes[at] & bit) return kNone;

@@ -168,6 +168,17 @@ v_mov_b32 v15, 0x3c01
   EXPECT_EQ(difference(body + "s_denorm_mode 15\n" + keep), "");
 }
 
+TEST(NumberModes, a_half_that_is_a_signaling_nan_becomes_a_quiet_float) {
+  // With IEEE mode a maximum tells them apart: a quiet NaN loses against a number, a signaling one wins.
+  EXPECT_EQ(difference(R"(v_mov_b32 v8, 0x7c01
+v_mov_b32 v10, 0x41200000
+v_cvt_f32_f16 v9, |v8|
+v_mov_b32_dpp v9, v9 row_ror:1
+v_max_f32 v10, v9, v10)",
+                       {.threads = 0, .ieee = true}),
+            "");
+}
+
 TEST(NumberModes, zeros_that_are_known_before_the_program_runs_keep_their_signs_and_make_nans) {
   std::string body = "v_mov_b32 v12, 0\nv_cvt_off_f32_i4 v13, 0xff00ff00\nv_cvt_f32_u32 v14, 0\nv_mov_b32 v17, 0\n";
   // Signs of zeros, infinities and NaNs among the values.

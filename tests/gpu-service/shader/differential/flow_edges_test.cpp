@@ -1,4 +1,5 @@
 // Edge cases of control flow: each in the interpreter and in every layout.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/gpu-service/shader/differential/test_machine.hpp"
@@ -8,6 +9,36 @@ namespace {
 
 // Groups whose s20 and s21 differ, so that several ways are gone.
 constexpr Launch kGroups{.threads = 0, .groups = 4};
+
+TEST(FlowEdges, a_loop_that_ways_with_other_writes_lead_to_keeps_what_they_wrote) {
+  EXPECT_EQ(difference(R"(v_mov_b32 v9, 5
+s_movk_i32 s50, 3
+s_cmp_lt_i32 s20, s21
+s_cbranch_scc0 again
+v_mov_b32 v9, 17
+again:
+v_add_nc_u32 v10, v10, v9
+s_sub_i32 s50, s50, 1
+s_cmp_lg_u32 s50, 0
+s_cbranch_scc1 again
+v_add_nc_u32 v11, v9, v11)",
+                       kGroups),
+            "");
+}
+
+TEST(FlowEdges, a_routine_called_from_two_places_of_a_loop_and_behind_it_keeps_what_the_loop_wrote) {
+  const auto call = [](int place) {
+    return fmt::format(
+        "s_getpc_b64 s[82:83]\nplace_{0}:\ns_add_u32 s82, s82, routine-place_{0}\ns_addc_u32 s83, s83, 0\n"
+        "s_swappc_b64 s[92:93], s[82:83]\n",
+        place);
+  };
+  EXPECT_EQ(difference("v_mov_b32 v9, 5\ns_movk_i32 s50, 2\nagain:\ns_cmp_eq_u32 s50, 0\ns_cbranch_scc1 done\n"
+                       "s_sub_i32 s50, s50, 1\nv_mov_b32 v9, 17\n" +
+                       call(0) + call(1) + "s_branch again\ndone:\n" + call(2) +
+                       "s_branch behind\nroutine:\ns_setpc_b64 s[92:93]\nbehind:"),
+            "");
+}
 
 TEST(FlowEdges, the_header_of_a_loop_holds_a_load) {
   EXPECT_EQ(difference(R"(v_and_b32 v12, 7, v8
