@@ -4,7 +4,7 @@
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("orrery::protocol::wire");
 
-const protocolVersion :UInt32 = 3;
+const protocolVersion :UInt32 = 4;
 
 # Sent by each side over the control socket, once per life of the service. The guest's Hello carries descriptors in this
 # order: guest arena, control segment, and what `tracking` says.
@@ -47,6 +47,7 @@ struct GuestMessage {
     mapChanged @1 :UInt64;   # version of the address map
     queuedWrites @2 :QueuedWrites;
     shutdown @3 :Void;       # finish what was submitted, then exit with status 0
+    settle @4 :UInt64;       # do what can be done, then answer `settled` with this number (the logical clock)
   }
 }
 
@@ -65,6 +66,7 @@ struct ServiceMessage {
     refusal @4 :Refusal;
     queuedWritesAnswer @5 :QueuedWritesAnswer;
     windowClosed @6 :Void;      # the person closed the window
+    settled @7 :UInt64;         # nothing moves any more: all that was submitted is done, or waits for the title's CPU
   }
 }
 

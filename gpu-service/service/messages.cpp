@@ -35,6 +35,8 @@ Result<FromGuest> convert(wire::GuestMessage::Reader message) {
       return QueuedWritesAsked{message.getQueuedWrites().getAsk(), message.getQueuedWrites().getSequence()};
     case wire::GuestMessage::SHUTDOWN:
       return Shutdown{};
+    case wire::GuestMessage::SETTLE:
+      return Settle{message.getSettle()};
   }
   return fail(ExitCode::protocol_mismatch, "a message of unknown kind {} from the guest process",
               static_cast<int>(message.which()));
@@ -104,6 +106,9 @@ std::vector<std::byte> encode_queued_writes_refused(uint64_t ask, std::string_vi
 }
 std::vector<std::byte> encode_window_closed() {
   return encode([](wire::ServiceMessage::Builder m) { m.setWindowClosed(); });
+}
+std::vector<std::byte> encode_settled(uint64_t number) {
+  return encode([&](wire::ServiceMessage::Builder m) { m.setSettled(number); });
 }
 
 }  // namespace orrery::service

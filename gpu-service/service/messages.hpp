@@ -23,7 +23,10 @@ struct QueuedWritesAsked {
   uint64_t ask, sequence;
 };
 struct Shutdown {};
-using FromGuest = std::variant<Submit, MapChanged, QueuedWritesAsked, Shutdown>;
+struct Settle {
+  uint64_t number;
+};
+using FromGuest = std::variant<Submit, MapChanged, QueuedWritesAsked, Shutdown, Settle>;
 
 // Error (protocol_mismatch) for bytes that are no GuestMessage.
 Result<FromGuest> decode_from_guest(std::span<const std::byte> bytes);
@@ -35,5 +38,6 @@ std::vector<std::byte> encode_input(const present::PadState& pad);
 std::vector<std::byte> encode_refusal(std::string_view kind, std::string_view text, uint64_t count);
 std::vector<std::byte> encode_queued_writes_refused(uint64_t ask, std::string_view reason);
 std::vector<std::byte> encode_window_closed();
+std::vector<std::byte> encode_settled(uint64_t number);
 
 }  // namespace orrery::service

@@ -81,6 +81,8 @@ Result<void> Service::loop() {
       moved_ = now;
       continue;
     }
+    // Behind all that this life has told: the guest process has heard it when it hears this.
+    if (settle_ && !processor_.preparing()) send(encode_settled(*std::exchange(settle_, std::nullopt)));
     if (now - waits_reported_ > kWaitReportEvery) {
       waits_reported_ = now;
       report_waits(false);
@@ -137,6 +139,8 @@ Result<void> Service::handle(std::span<const std::byte> message) {
   if (const auto* submit = std::get_if<Submit>(&*decoded)) return feed_.announced(submit->sequence);
   if (const auto* asked = std::get_if<QueuedWritesAsked>(&*decoded)) {
     send(encode_queued_writes_refused(asked->ask, "queued writes are not worked out yet"));
+  } else if (const auto* settle = std::get_if<Settle>(&*decoded)) {
+    settle_ = settle->number;
   } else if (std::holds_alternative<Shutdown>(*decoded)) {
     shutdown_ = true;
     shutdown_at_ = moved_ = Clock::now();

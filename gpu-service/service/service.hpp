@@ -64,6 +64,7 @@ class Service final : private command::Listener {
   JournalFeed feed_;
   RefusalLog refusals_;
   command::Processor processor_;
+  std::optional<uint64_t> settle_;  // asked for, and not yet answered
   bool shutdown_ = false;
   bool close_told_ = false;
   bool peer_lost_ = false;  // found while sending

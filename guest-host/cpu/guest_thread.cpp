@@ -175,6 +175,7 @@ void GuestThread::run() {
     log::critical("this kernel has no Syscall User Dispatch (Linux 5.11 or newer is needed): {}", std::strerror(errno));
     process_.end_and_wait({static_cast<int>(ExitCode::internal)});
   }
+  if (start_.at_begin) start_.at_begin();
   const uint64_t result = crossing_of(process_.policy()).enter(&record_, &entry_);
   if (start_.at_end) start_.at_end(*this, result);
   stop_dispatching_syscalls();

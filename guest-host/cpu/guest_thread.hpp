@@ -45,6 +45,8 @@ struct ThreadStart {
   Bytes stack_size = {1 << 20};         // rounded up to 16 KiB; an unmapped guard lies below
   std::string name;
   std::optional<ProgramArguments> program;  // instead of `arguments`
+  // Runs on the thread itself before its guest code.
+  std::function<void()> at_begin;
   // Runs on the thread itself after its guest code returned or left, before its stack goes away.
   std::function<void(GuestThread&, uint64_t result)> at_end;
 };

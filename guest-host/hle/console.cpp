@@ -40,6 +40,7 @@ struct Console::State {
   agc::Builders builders;
   pthread::Threads threads;
   sync::Semaphores semaphores;
+  sync::EventFlags event_flags;
 
   State(Environment& environment, ConsoleOptions options)
       : env(environment),
@@ -57,7 +58,11 @@ struct Console::State {
         builders{agc::CommandWriter(environment.memory, environment.refusals, call_guest), environment.memory,
                  environment.refusals, video_out},
         threads(environment, clock),
-        semaphores() {}
+        semaphores() {
+    if (clock.turns() != nullptr && env.link != nullptr) {
+      clock.turns()->set_outside([link = env.link] { link->settle(); });
+    }
+  }
 };
 
 Console::Console(Environment& environment, ConsoleOptions options)
@@ -80,17 +85,24 @@ void Console::add_libraries(Registry& registry) {
   system_service::add_library(registry, s.env);
   pthread::add_library(registry, s.env, s.threads);
   sync::add_library(registry, s.env, s.semaphores, s.clock);
+  sync::add_event_flags(registry, s.env, s.event_flags, s.clock);
 }
 
-void Console::stop() { state_->video_out.stop(); }
+void Console::stop() {
+  state_->video_out.stop();
+  if (auto* turns = state_->clock.turns()) turns->stop();
+}
 
 void Console::retired(uint64_t, protocol::EntryKind kind) {
-  if (kind == protocol::EntryKind::flip) state_->video_out.on_flip_shown();
+  if (kind != protocol::EntryKind::flip) return;
+  state_->clock.from_outside([s = state_.get()] { s->video_out.on_flip_shown(); });
 }
 
 void Console::queue_event(uint32_t, uint32_t context_id) {
-  state_->video_out.on_gpu_interrupt(context_id);
-  state_->queues.trigger_filter(equeue::kFilterGraphics, interrupt_data(context_id));
+  state_->clock.from_outside([s = state_.get(), context_id] {
+    s->video_out.on_gpu_interrupt(context_id);
+    s->queues.trigger_filter(equeue::kFilterGraphics, interrupt_data(context_id));
+  });
 }
 
 void Console::input(const link::PadInput& pad) { state_->pad.set(pad); }

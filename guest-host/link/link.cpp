@@ -14,6 +14,7 @@ using protocol::PartName;
 
 // Different refusals that are listed one by one.
 constexpr size_t kMostRefusals = 1000;
+constexpr auto kAskAgain = 100ms;
 
 }  // namespace
 
@@ -106,6 +107,7 @@ EndReport Link::finish(int exit_code, std::chrono::milliseconds wait) {
     const std::lock_guard state(state_);
     told_to_end_ = true;
   }
+  changed_.notify_all();
   if (log_.announce_shutdown()) {
     // The service writes what it kept, then goes: that ends the wait.
     const auto limit = open.empty() ? until : std::min(until, std::chrono::steady_clock::now() + 1s);
@@ -120,6 +122,25 @@ EndReport Link::finish(int exit_code, std::chrono::milliseconds wait) {
   if (trace_) trace_->finish();
   report.launcher_gone = gone();
   return report;
+}
+
+void Link::settle() {
+  const uint64_t last = log_.submitted();
+  std::unique_lock state(state_);
+  if (settled_sequence_ == last) return;  // the service has had nothing since
+  const uint64_t number = ++settle_asked_;
+  // Asked again now and then: a life that was asked may have died, or the ring been full.
+  while (settled_ < number && !stopping_ && !launcher_gone_ && !told_to_end_) {
+    state.unlock();
+    log_.ask_to_settle(number);
+    state.lock();
+    changed_.wait_for(state, kAskAgain,
+                      [&] { return settled_ >= number || stopping_ || launcher_gone_ || told_to_end_; });
+  }
+  state.unlock();
+  const bool all_done = log_.open().empty();
+  state.lock();
+  if (all_done && settled_ >= number) settled_sequence_ = last;
 }
 
 std::string Link::refusal_summary() const {

@@ -50,6 +50,9 @@ class Link {
   // Every life of the service may harvest this process's writes through it. Before start().
   void offer_pagemap(UniqueFd pagemap) { pagemap_ = std::move(pagemap); }
   SubmissionLog& submissions() { return log_; }
+  // Waits until the service, of whichever life, has done all that it can, and the listener has heard of it. Ends early
+  // when the run does.
+  void settle();
   const protocol::ControlSegment& segment() const { return segment_; }
   const LinkOptions& options() const { return options_; }
 
@@ -111,6 +114,8 @@ class Link {
   bool stopping_ = false;
   bool launcher_gone_ = false;
   uint32_t life_ = 0;
+  uint64_t settle_asked_ = 0, settled_ = 0;
+  uint64_t settled_sequence_ = 0;  // everything up to it was done when the service last settled
   // By kind and text: what earlier lives counted, and this life's latest count.
   struct Counted {
     uint64_t before = 0, now = 0;

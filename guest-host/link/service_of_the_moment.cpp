@@ -1,6 +1,7 @@
 // The link's two threads: one serves the sockets (launcher, life and death of the service), one the ring.
 #include <poll.h>
 #include <sys/socket.h>
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string_view>
@@ -179,6 +180,13 @@ bool Link::take_message(std::chrono::milliseconds wait) {
     void operator()(const PadInput& m) { link.listener_->input(m); }
     void operator()(const ServiceRefusal& m) { link.count_refusal(m.kind, m.text, m.count); }
     void operator()(const WindowClosed&) { link.listener_->window_closed(); }
+    void operator()(const Settled& m) {
+      {
+        const std::lock_guard state(link.state_);
+        link.settled_ = std::max(link.settled_, m.number);
+      }
+      link.changed_.notify_all();
+    }
     void operator()(const Unexpected&) {}
   };
   std::visit(Handle{*this}, *message);

@@ -159,6 +159,11 @@ bool SubmissionLog::announce_shutdown() {
   return attached_.load(std::memory_order_acquire) && ring_.push(encode_shutdown(), 200ms);
 }
 
+bool SubmissionLog::ask_to_settle(uint64_t number) {
+  const std::lock_guard order(order_);
+  return attached_.load(std::memory_order_acquire) && ring_.push(encode_settle(number), 20ms);
+}
+
 void SubmissionLog::stop() {
   stopped_.store(true);
   progress_.fetch_add(1);

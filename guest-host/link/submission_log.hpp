@@ -56,6 +56,8 @@ class SubmissionLog {
   // After `close`: what is in the journal and was not announced because the ring was full. Never waits for the service.
   void announce_rest();
   bool announce_shutdown();
+  // Behind everything that was announced. False: nobody is attached, or the ring stays full.
+  bool ask_to_settle(uint64_t number);
   // The run is over for the title: whoever submits from now on waits until `stop`, so that what is open can finish.
   void close() { closed_.store(true); }
   // From now on nobody waits.

@@ -44,6 +44,8 @@ FromService convert(wire::ServiceMessage::Reader message) {
     }
     case wire::ServiceMessage::WINDOW_CLOSED:
       return WindowClosed{};
+    case wire::ServiceMessage::SETTLED:
+      return Settled{message.getSettled()};
     default:
       return Unexpected{};
   }
@@ -56,6 +58,9 @@ std::vector<std::byte> encode_submit(uint64_t sequence) {
 }
 std::vector<std::byte> encode_map_changed(uint64_t version) {
   return encode([&](wire::GuestMessage::Builder m) { m.setMapChanged(version); });
+}
+std::vector<std::byte> encode_settle(uint64_t number) {
+  return encode([&](wire::GuestMessage::Builder m) { m.setSettle(number); });
 }
 std::vector<std::byte> encode_shutdown() {
   return encode([](wire::GuestMessage::Builder m) { m.setShutdown(); });

@@ -16,6 +16,7 @@ namespace orrery::link {
 std::vector<std::byte> encode_submit(uint64_t sequence);
 std::vector<std::byte> encode_map_changed(uint64_t version);
 std::vector<std::byte> encode_shutdown();
+std::vector<std::byte> encode_settle(uint64_t number);
 
 struct Retired {
   uint64_t sequence;
@@ -31,9 +32,13 @@ struct ServiceRefusal {
   uint64_t count;
 };
 struct WindowClosed {};
+struct Settled {
+  uint64_t number;
+};
 // A valid message that this guest process did not ask for (answers to questions it does not ask yet).
 struct Unexpected {};
-using FromService = std::variant<Retired, FlipDone, QueueEvent, PadInput, ServiceRefusal, WindowClosed, Unexpected>;
+using FromService =
+    std::variant<Retired, FlipDone, QueueEvent, PadInput, ServiceRefusal, WindowClosed, Settled, Unexpected>;
 
 // Error (protocol_mismatch) for bytes that are no ServiceMessage.
 Result<FromService> decode_from_service(std::span<const std::byte> bytes);

@@ -89,6 +89,7 @@ int32_t Driver::submit(uint32_t queue, std::span<const SubmitDescription> buffer
     refusals_.refuse("submission", sequence.error().describe());
     return kDriverError;
   }
+  clock_.settle();
   return 0;
 }
 

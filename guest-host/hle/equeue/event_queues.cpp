@@ -89,9 +89,10 @@ WaitResult EventQueues::wait(uint64_t queue, size_t most, const clock::Deadline&
   std::unique_lock lock(mutex_);
   const auto found = find(queue);
   if (!found) return WaitResult::no_queue;
+  clock::Waiting waiting(deadline);
   while (found->events.empty() && !found->destroyed) {
-    if (deadline.passed()) return WaitResult::timed_out;
-    found->arrived.wait_for(lock, deadline.host_slice());
+    if (waiting.over()) return WaitResult::timed_out;
+    waiting.sleep(found->arrived, lock);
   }
   if (found->destroyed) return WaitResult::no_queue;
   while (!found->events.empty() && taken.size() < most) {

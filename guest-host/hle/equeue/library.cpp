@@ -16,13 +16,14 @@ int32_t wait_queue(Environment& env, EventQueues& queues, clock::GuestClock& clo
   // Checked before anything is taken, so that no event is lost to a bad pointer.
   if (!env.memory.covers(events, room, memory::kCpuWrite)) return kernel_error(kEfault);
   if (count_out.value != 0 && !env.memory.covers(count_out, Bytes{4}, memory::kCpuWrite)) return kernel_error(kEfault);
-  clock::Deadline deadline;
+  auto deadline = clock::Deadline::never(clock);
   if (timeout.value != 0) {
     const auto micros = env.memory.read_value<uint32_t>(timeout);
     if (!micros) return kernel_error(kEfault);
     deadline = clock::Deadline(clock, std::chrono::microseconds(*micros));
   }
   std::vector<KernelEvent> taken;
+  clock.asked();
   const WaitResult result = queues.wait(queue, static_cast<size_t>(most), deadline, taken);
   if (result == WaitResult::no_queue) return kernel_error(kEbadf);
   const auto count = static_cast<int32_t>(taken.size());

@@ -80,8 +80,8 @@ void add_threads(Registry& registry, Environment& env, Threads& threads) {
     registry.add("libkernel", name, [](uint64_t a, uint64_t b) { return a == b ? 1 : 0; });
   }
   for (const char* name : {"scePthreadYield", "sched_yield", "pthread_yield"}) {
-    registry.add("libkernel", name, []() {
-      std::this_thread::yield();
+    registry.add("libkernel", name, [&]() {
+      threads.clock().sleep(clock::nanoseconds::zero());
       return 0;
     });
   }

@@ -60,9 +60,11 @@ void add_mutexes(Registry& registry, Environment& env, Threads& threads) {
   });
   add_both<GuestAddress>(registry, "scePthreadMutexDestroy", "pthread_mutex_destroy",
                          [&](GuestAddress variable) { return threads.objects().destroy_mutex(variable); });
-  add_both<GuestAddress>(registry, "scePthreadMutexLock", "pthread_mutex_lock",
-                         [&](GuestAddress variable) { return lock_mutex(threads, variable, {}); });
+  add_both<GuestAddress>(registry, "scePthreadMutexLock", "pthread_mutex_lock", [&](GuestAddress variable) {
+    return lock_mutex(threads, variable, clock::Deadline::never(threads.clock()));
+  });
   add_both<GuestAddress>(registry, "scePthreadMutexTrylock", "pthread_mutex_trylock", [&](GuestAddress variable) {
+    threads.clock().asked();
     const auto mutex = threads.objects().mutex(variable);
     return mutex ? mutex->try_lock(threads.self()) : kEinval;
   });
@@ -88,8 +90,9 @@ void add_conditions(Registry& registry, Environment& env, Threads& threads) {
   add_both<GuestAddress>(registry, "scePthreadCondDestroy", "pthread_cond_destroy",
                          [&](GuestAddress variable) { return threads.objects().destroy_condition(variable); });
   add_both<GuestAddress, GuestAddress>(
-      registry, "scePthreadCondWait", "pthread_cond_wait",
-      [&](GuestAddress condition, GuestAddress mutex) { return wait_condition(threads, condition, mutex, {}); });
+      registry, "scePthreadCondWait", "pthread_cond_wait", [&](GuestAddress condition, GuestAddress mutex) {
+        return wait_condition(threads, condition, mutex, clock::Deadline::never(threads.clock()));
+      });
   registry.add("libkernel", "scePthreadCondTimedwait",
                [&](GuestAddress condition, GuestAddress mutex, uint32_t micros) {
                  const int error = wait_condition(threads, condition, mutex, relative(threads, micros));

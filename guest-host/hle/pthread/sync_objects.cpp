@@ -37,9 +37,10 @@ int Mutex::lock(uint64_t thread, const clock::Deadline& deadline) {
     // A normal mutex locked twice waits for ever, as it would on the console.
     if (type_ != MutexType::normal) return type_ == MutexType::recursive ? kEagain : kEdeadlk;
   }
+  clock::Waiting waiting(deadline);
   while (owner_ != 0) {
-    if (deadline.passed()) return kEtimedout;
-    free_.wait_for(lock, deadline.host_slice());
+    if (waiting.over()) return kEtimedout;
+    waiting.sleep(free_, lock);
   }
   owner_ = thread;
   depth_ = 1;
@@ -74,9 +75,10 @@ uint32_t Mutex::release_all(uint64_t thread) {
   return depth;
 }
 
-void Mutex::reacquire(uint64_t thread, uint32_t depth) {
+void Mutex::reacquire(uint64_t thread, uint32_t depth, const clock::Deadline& never) {
   std::unique_lock lock(mutex_);
-  free_.wait(lock, [&] { return owner_ == 0; });
+  clock::Waiting waiting(never);
+  while (owner_ != 0) waiting.sleep(free_, lock);
   owner_ = thread;
   depth_ = depth;
 }
@@ -91,16 +93,17 @@ int Condition::wait(Mutex& mutex, uint64_t thread, const clock::Deadline& deadli
     if (depth == 0) return kEperm;
     Waiter self;
     waiters_.push_back(&self);
+    clock::Waiting waiting(deadline);
     while (!self.woken) {
-      if (deadline.passed()) {
+      if (waiting.over()) {
         std::erase(waiters_, &self);
         result = kEtimedout;
         break;
       }
-      self.wake.wait_for(lock, deadline.host_slice());
+      waiting.sleep(self.wake, lock);
     }
   }
-  mutex.reacquire(thread, depth);
+  mutex.reacquire(thread, depth, deadline.without_limit());
   return result;
 }
 

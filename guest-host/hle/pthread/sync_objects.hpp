@@ -26,7 +26,7 @@ class Mutex {
   bool locked() const;
   // Unlocks whatever the depth; answers the depth, 0 when the thread does not hold it.
   uint32_t release_all(uint64_t thread);
-  void reacquire(uint64_t thread, uint32_t depth);
+  void reacquire(uint64_t thread, uint32_t depth, const clock::Deadline& never);
 
  private:
   const MutexType type_;

@@ -19,6 +19,7 @@ int Threads::create(const ThreadRequest& request, uint64_t& handle) {
   if (!environment_.memory.covers(request.entry, Bytes{1}, memory::kCpuExecute)) return kEinval;
   auto record = std::make_shared<Thread>();
   record->detached = request.detached;
+  record->made = true;
   {
     const std::lock_guard lock(mutex_);
     if (threads_.size() >= kMostThreads) return kEagain;
@@ -30,12 +31,16 @@ int Threads::create(const ThreadRequest& request, uint64_t& handle) {
   start.arguments = {request.argument, 0};
   start.stack_size = request.stack_size;
   start.name = request.name;
-  start.at_end = [this, handle](cpu::GuestThread& thread, uint64_t result) {
+  clock::Turns* const turns = clock_.turns();
+  const uint64_t turn = turns == nullptr ? 0 : turns->enroll();
+  if (turns != nullptr) start.at_begin = [turns, turn] { turns->begin(turn); };
+  start.at_end = [this, handle, turns](cpu::GuestThread& thread, uint64_t result) {
     {
       const std::lock_guard lock(mutex_);
       handles_.erase(thread.id());
     }
     finish(handle, result);
+    if (turns != nullptr) turns->end();
   };
   // The new thread may ask for itself before we know its id: it waits for the lock.
   const std::lock_guard lock(mutex_);
@@ -43,6 +48,7 @@ int Threads::create(const ThreadRequest& request, uint64_t& handle) {
   if (!started) {
     environment_.refusals.refuse("scePthreadCreate", started.error().describe());
     threads_.erase(handle);
+    if (turns != nullptr) turns->withdraw(turn);
     return kEagain;
   }
   handles_[(*started)->id()] = handle;
@@ -70,7 +76,8 @@ int Threads::join(uint64_t handle, uint64_t& result) {
   if (thread->detached || thread->joined) return kEinval;
   if (handle == caller) return kEdeadlk;
   thread->joined = true;
-  finished_.wait(lock, [&] { return thread->finished; });
+  clock::Waiting waiting(clock::Deadline::never(clock_));
+  while (!thread->finished) waiting.sleep(finished_, lock);
   result = thread->result;
   threads_.erase(handle);
   return 0;
@@ -87,7 +94,17 @@ int Threads::detach(uint64_t handle) {
 }
 
 void Threads::exit(uint64_t result) {
-  if (cpu::GuestThread* thread = cpu::GuestThread::current(); thread != nullptr) thread->leave(result);
+  cpu::GuestThread* const thread = cpu::GuestThread::current();
+  if (thread == nullptr) return;
+  thread->leave(result);
+  // The first thread, which nobody of ours made, runs no more guest code; the others say so at their end.
+  bool made_by_us = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = handles_.find(thread->id());
+    made_by_us = known != handles_.end() && threads_.contains(known->second) && threads_[known->second]->made;
+  }
+  if (!made_by_us && clock_.turns() != nullptr) clock_.turns()->end();
 }
 
 uint64_t Threads::self() {

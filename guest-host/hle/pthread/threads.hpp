@@ -41,6 +41,7 @@ class Threads {
 
  private:
   struct Thread {
+    bool made = false;  // by `create`
     bool finished = false, detached = false, joined = false;
     uint64_t result = 0;
   };

@@ -11,9 +11,10 @@ int32_t answer(int error) { return error == 0 ? 0 : kernel_error(error); }
 
 int wait(Environment& env, Semaphores& semaphores, clock::GuestClock& clock, uint64_t handle, int32_t need,
          GuestAddress timeout) {
-  if (timeout.value == 0) return semaphores.wait(handle, need, {});
+  if (timeout.value == 0) return semaphores.wait(handle, need, clock::Deadline::never(clock));
   const auto micros = env.memory.read_value<uint32_t>(timeout);
   if (!micros || !env.memory.covers(timeout, Bytes{4}, memory::kCpuWrite)) return kEfault;
+  clock.asked();
   const auto before = clock.now();
   const int error = semaphores.wait(handle, need, {clock, std::chrono::microseconds(*micros)});
   // What is left of the time goes back.
@@ -39,8 +40,10 @@ void add_library(Registry& registry, Environment& env, Semaphores& semaphores, c
   registry.add(kLibrary, "sceKernelWaitSema", [&](uint64_t handle, int32_t need, GuestAddress timeout) {
     return answer(wait(env, semaphores, clock, handle, need, timeout));
   });
-  registry.add(kLibrary, "sceKernelPollSema",
-               [&](uint64_t handle, int32_t need) { return answer(semaphores.poll(handle, need)); });
+  registry.add(kLibrary, "sceKernelPollSema", [&](uint64_t handle, int32_t need) {
+    clock.asked();
+    return answer(semaphores.poll(handle, need));
+  });
   registry.add(kLibrary, "sceKernelCancelSema", [&](uint64_t handle, int32_t count, GuestAddress waiters_out) {
     uint32_t waiters = 0;
     const int error = semaphores.cancel(handle, count, waiters);

@@ -63,12 +63,13 @@ int Semaphores::wait(uint64_t handle, int32_t need, const clock::Deadline& deadl
   const uint64_t cancels = semaphore->cancels;
   ++semaphore->waiters;
   int error = 0;
+  clock::Waiting waiting(deadline);
   while (semaphore->count < need) {
     if (semaphore->destroyed) error = kEacces;
     if (semaphore->cancels != cancels) error = kEcanceled;
-    if (error == 0 && deadline.passed()) error = kEtimedout;
+    if (error == 0 && waiting.over()) error = kEtimedout;
     if (error != 0) break;
-    semaphore->changed.wait_for(lock, deadline.host_slice());
+    waiting.sleep(semaphore->changed, lock);
   }
   --semaphore->waiters;
   if (error == 0) semaphore->count -= need;

@@ -42,12 +42,14 @@ int sleep_for_spec(Environment& env, clock::GuestClock& clock, GuestAddress wish
 int read_clock(Environment& env, clock::GuestClock& clock, int32_t which, GuestAddress to) {
   // The precise and fast variants are numbered up to 13.
   if (which < 0 || which > kProcessCpu) return kEinval;
+  clock.asked();
   const bool calendar = which == kRealtime || which == 9 || which == 10 || which == 13;
   const int64_t ns = (calendar ? clock.since_epoch() : clock.now()).count();
   return env.memory.write_value(to, TimeSpec{ns / kSecond, ns % kSecond}) ? 0 : kEfault;
 }
 
 int read_time_of_day(Environment& env, clock::GuestClock& clock, GuestAddress to) {
+  clock.asked();
   const int64_t us = clock.since_epoch().count() / 1000;
   return env.memory.write_value(to, TimeValue{us / 1'000'000, us % 1'000'000}) ? 0 : kEfault;
 }
@@ -82,11 +84,17 @@ void add_library(Registry& registry, Environment& env, clock::GuestClock& clock)
     return posix_answer(sleep_for_spec(env, clock, wish, rest));
   });
 
-  registry.add(kKernel, "sceKernelGetProcessTime",
-               [&clock]() { return static_cast<uint64_t>(clock.now().count()) / 1000; });
-  registry.add(kKernel, "sceKernelGetProcessTimeCounter", [&clock]() { return clock.ticks(); });
+  const auto ticks = [&clock] {
+    clock.asked();
+    return clock.ticks();
+  };
+  registry.add(kKernel, "sceKernelGetProcessTime", [&clock]() {
+    clock.asked();
+    return static_cast<uint64_t>(clock.now().count()) / 1000;
+  });
+  registry.add(kKernel, "sceKernelGetProcessTimeCounter", ticks);
   registry.add(kKernel, "sceKernelGetProcessTimeCounterFrequency", [&clock]() { return clock.tick_frequency(); });
-  registry.add(kKernel, "sceKernelReadTsc", [&clock]() { return clock.ticks(); });
+  registry.add(kKernel, "sceKernelReadTsc", ticks);
   registry.add(kKernel, "sceKernelGetTscFrequency", [&clock]() { return clock.tick_frequency(); });
 
   registry.add(kKernel, "sceKernelClockGettime",

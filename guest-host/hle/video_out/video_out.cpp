@@ -123,10 +123,11 @@ int32_t VideoOut::submit_flip(int32_t handle, int32_t buffer, int64_t argument) 
     {
       std::unique_lock lock(mutex_);
       if (const auto error = check(handle, buffer)) return *error;
-      changed_.wait(lock, [&] {
+      const auto room = [&] {
         const bool more_frames = parts_.frames == 0 || flips_sent_ < parts_.frames;
         return stopped_ || (more_frames && pending_.size() < kMostPending);
-      });
+      };
+      for (clock::Waiting waiting(clock::Deadline::never(parts_.clock)); !room();) waiting.sleep(changed_, lock);
       if (stopped_) return kFlipQueueFull;
     }
     sending.lock();
@@ -134,6 +135,7 @@ int32_t VideoOut::submit_flip(int32_t handle, int32_t buffer, int64_t argument) 
     if (const auto result = send({buffer, argument, parts_.clock.ticks()}, true)) {
       sending.unlock();
       send_deferred();
+      parts_.clock.settle();
       return *result;
     }
     sending.unlock();
@@ -159,7 +161,6 @@ std::optional<int32_t> VideoOut::send(const Flip& flip, bool wait) {
     body.vsync = parts_.paced ? 1 : 0;
     pending_.push_back(flip);
     ++flips_sent_;
-    parts_.clock.flip_started();
     // In the queue from here on: not to be drawn to.
     if (auto done = parts_.memory.write_value<uint64_t>(flip_label(static_cast<uint32_t>(flip.buffer)), 1); !done) {
       parts_.refusals.refuse("flip label", done.error().describe());
@@ -187,7 +188,6 @@ std::optional<int32_t> VideoOut::send(const Flip& flip, bool wait) {
     const std::lock_guard lock(mutex_);
     pending_.pop_back();
     --flips_sent_;
-    parts_.clock.flip_abandoned();
   }
   if (failed) return kFlipQueueFull;  // the run is ending
   return std::nullopt;
@@ -237,7 +237,7 @@ void VideoOut::on_flip_shown() {
   {
     const std::lock_guard lock(mutex_);
     if (pending_.empty()) return;
-    if (!pacer_) {
+    if (!pacer_ && !parts_.clock.logical()) {
       flip = pending_.front();
     } else {
       // Stays pending until its blank.
@@ -245,8 +245,14 @@ void VideoOut::on_flip_shown() {
       ++shown_waiting_;
       blanks = static_cast<uint32_t>(rate_) + 1;
     }
+    if (parts_.clock.logical()) {
+      last_blank_ = std::max(last_blank_, parts_.clock.now());
+      while (blanks-- > 0) last_blank_ = clock::next_blank(last_blank_);
+    }
   }
-  if (pacer_) {
+  if (auto* turns = parts_.clock.turns()) {
+    turns->at(last_blank_, [this, flip] { complete(flip); });
+  } else if (pacer_) {
     pacer_->at_vblank(blanks, [this, flip] { complete(flip); });
   } else {
     complete(flip);
@@ -268,7 +274,6 @@ void VideoOut::complete(const Flip& flip) {
         parts_.refusals.refuse("flip label", done.error().describe());
       }
     }
-    parts_.clock.flip_completed();
     ++status_.completed;
     status_.process_time_us = static_cast<uint64_t>(parts_.clock.now().count()) / 1000;
     status_.ticks = parts_.clock.ticks();
@@ -284,6 +289,7 @@ void VideoOut::complete(const Flip& flip) {
 }
 
 int32_t VideoOut::status(int32_t handle, FlipStatus& status) const {
+  parts_.clock.asked();
   const std::lock_guard lock(mutex_);
   if (!open_ || handle != kHandle) return kInvalidHandle;
   status = status_;
@@ -293,6 +299,7 @@ int32_t VideoOut::status(int32_t handle, FlipStatus& status) const {
 }
 
 int32_t VideoOut::pending(int32_t handle) const {
+  parts_.clock.asked();
   const std::lock_guard lock(mutex_);
   if (!open_ || handle != kHandle) return kInvalidHandle;
   return static_cast<int32_t>(pending_.size() + deferred_.size());
@@ -310,6 +317,10 @@ int32_t VideoOut::remove_flip_event(uint64_t queue, int32_t handle) {
 
 int32_t VideoOut::wait_vblank(int32_t handle) {
   if (!is_open(handle)) return kInvalidHandle;
+  if (parts_.clock.logical()) {
+    parts_.clock.sleep(clock::next_blank(parts_.clock.now()) - parts_.clock.now());
+    return 0;
+  }
   const auto now = std::chrono::steady_clock::now();
   parts_.clock.sleep(next_vblank(started_, now) - now);
   return 0;

@@ -137,7 +137,8 @@ class VideoOut {
   std::deque<Flip> deferred_;  // asked for by the GPU, no room yet
   std::map<uint32_t, Flip> announced_;
   uint32_t next_context_;
-  size_t shown_waiting_ = 0;  // the first so many of `pending_` are shown and wait for their blank
+  clock::nanoseconds last_blank_{};  // of guest time with the logical clock, at which a flip completes
+  size_t shown_waiting_ = 0;         // the first so many of `pending_` are shown and wait for their blank
   FlipStatus status_;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   std::unique_ptr<VblankPacer> pacer_;

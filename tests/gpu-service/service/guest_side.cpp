@@ -48,6 +48,8 @@ std::string words_of(std::span<const std::byte> bytes) {
       return fmt::format("queued writes {} refused", message.getQueuedWritesAnswer().getAsk());
     case wire::ServiceMessage::WINDOW_CLOSED:
       return "closed";
+    case wire::ServiceMessage::SETTLED:
+      return fmt::format("settled {}", message.getSettled());
   }
   return "unknown";
 }
@@ -157,6 +159,9 @@ void GuestSide::announce(uint64_t sequence) {
 }
 void GuestSide::shutdown() {
   push(encode([](wire::GuestMessage::Builder m) { m.setShutdown(); }));
+}
+void GuestSide::settle(uint64_t number) {
+  push(encode([&](wire::GuestMessage::Builder m) { m.setSettle(number); }));
 }
 void GuestSide::push(std::span<const std::byte> bytes) { ASSERT_TRUE(to_service->push(bytes, kPatience)); }
 

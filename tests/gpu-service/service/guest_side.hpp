@@ -69,6 +69,7 @@ class GuestSide {
   uint64_t flip(uint64_t flip_index, uint64_t address = kData, uint64_t format = 0x8000000000000000);
   void announce(uint64_t sequence);
   void shutdown();
+  void settle(uint64_t number);
   void push(std::span<const std::byte> bytes);
   // The next message in words; fails the test when none comes.
   std::string next();

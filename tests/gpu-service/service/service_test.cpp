@@ -58,6 +58,27 @@ TEST(Service, a_label_written_by_the_cpu_lets_a_queue_go_on) {
   EXPECT_TRUE(guest.end());
 }
 
+TEST(Service, it_says_that_it_has_settled_when_all_is_done_or_waits_for_the_cpu_and_behind_what_it_did) {
+  GuestSide guest;
+  guest.start();
+  guest.settle(1);
+  EXPECT_EQ(guest.next(), "settled 1");
+  for (uint32_t i = 0; i < 300; ++i) guest.submit(write_data(kData + 16, i));
+  guest.submit(wait_for(kData, 1), 2);
+  guest.flip(0);
+  guest.settle(2);
+  for (uint32_t i = 1; i <= 300; ++i) EXPECT_EQ(guest.next(), fmt::format("retired {}", i));
+  EXPECT_EQ(guest.next(), "flip done 302");
+  EXPECT_EQ(guest.next(), "settled 2");
+  EXPECT_EQ(guest.u32(kData + 16), 299u);
+  guest.put(kData, 1);
+  guest.settle(3);
+  EXPECT_EQ(guest.next(), "retired 301");
+  EXPECT_EQ(guest.next(), "settled 3");
+  guest.shutdown();
+  EXPECT_TRUE(guest.end());
+}
+
 TEST(Service, a_flip_is_shown_after_what_is_before_it_and_before_what_is_behind) {
   GuestSide guest;
   guest.start();

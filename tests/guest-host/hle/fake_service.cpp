@@ -53,6 +53,7 @@ void FakeService::take(std::span<const std::byte> message) {
   capnp::FlatArrayMessageReader reader(kj::arrayPtr(words.data(), words.size()));
   const auto from_guest = reader.getRoot<wire::GuestMessage>();
   if (from_guest.isSubmit() && from_guest.getSubmit() > last_) execute(from_guest.getSubmit());
+  if (from_guest.isSettle()) say_settled(from_guest.getSettle());
   if (from_guest.isShutdown()) {
     saw_shutdown_ = true;
     ::shutdown(socket_.fd(), SHUT_RDWR);
@@ -128,6 +129,10 @@ void FakeService::say_refusal(const std::string& kind, const std::string& text, 
     refusal.setText(text);
     refusal.setCount(count);
   }));
+}
+
+void FakeService::say_settled(uint64_t number) {
+  say_bytes(encode([&](wire::ServiceMessage::Builder m) { m.setSettled(number); }));
 }
 
 void FakeService::say_window_closed() {

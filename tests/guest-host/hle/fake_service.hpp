@@ -36,6 +36,7 @@ class FakeService {
   void say_input(const link::PadInput& input);
   void say_refusal(const std::string& kind, const std::string& text, uint64_t count);
   void say_window_closed();
+  void say_settled(uint64_t number);
   void say_bytes(std::span<const std::byte> bytes);
 
  private:

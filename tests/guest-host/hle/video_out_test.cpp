@@ -137,21 +137,63 @@ TEST(VideoOut, a_flip_is_a_journal_entry_and_done_when_the_service_has_shown_it)
   EXPECT_EQ(body.flip_index, 0u);
 }
 
-TEST(VideoOut, logical_time_is_completed_flips_and_nothing_else) {
+TEST(VideoOut, in_logical_time_a_flip_is_done_at_the_next_blank_once_the_title_waits) {
   Linked linked({.logical_clock = true});
   auto& run = linked.display.run;
-  EXPECT_EQ(run.call("sceKernelGetProcessTime", {}), 0u);
-  run.call("sceKernelUsleep", {4'000'000'000});
+  auto service = linked.launcher.start_service(1);
   EXPECT_EQ(run.call("sceKernelGetProcessTime", {}), 0u);
   ASSERT_EQ(linked.display.flip(0, 0), 0);
-  EXPECT_EQ(run.call("sceKernelGetProcessTime", {}), 0u) << "not before it is shown";
-  auto service = linked.launcher.start_service(1);
-  ASSERT_TRUE(test::eventually([&] { return linked.display.status().completed == 1; }));
-  EXPECT_EQ(run.call("sceKernelGetProcessTime", {}), 16'666u);
-  EXPECT_EQ(run.call("sceKernelReadTsc", {}), 16'666'666u);
+  EXPECT_EQ(service->executed().size(), 1u) << "shown before the call returned";
+  EXPECT_EQ(linked.display.status().completed, 0u);
+  EXPECT_EQ(run.call("sceKernelGetProcessTime", {}), 0u);
+  run.call("sceKernelUsleep", {16'666});
+  EXPECT_EQ(linked.display.status().completed, 0u);
+  run.call("sceKernelUsleep", {1});
+  EXPECT_EQ(linked.display.status().completed, 1u);
+  EXPECT_EQ(linked.display.status().process_time_us, 16'666u);
+  EXPECT_EQ(linked.display.status().ticks, 16'666'666u);
+  // The flip queue holds a few; who submits more waits for blanks.
   for (uint64_t i = 2; i <= 60; ++i) ASSERT_EQ(linked.display.flip(i % 2, i), 0);
-  ASSERT_TRUE(test::eventually([&] { return linked.display.status().completed == 60; }));
-  EXPECT_EQ(run.call("sceKernelGetProcessTime", {}), 1'000'000u);
+  while (linked.display.status().completed < 60) run.call("sceVideoOutWaitVblank", {linked.display.port});
+  EXPECT_EQ(run.call("sceKernelReadTsc", {}), 1'000'000'000u);
+}
+
+TEST(VideoOut, in_logical_time_a_title_that_only_asks_whether_its_flip_is_done_gets_its_answer) {
+  Linked linked({.logical_clock = true});
+  auto service = linked.launcher.start_service(1);
+  for (uint64_t i = 1; i <= 3; ++i) {
+    ASSERT_EQ(linked.display.flip(i % 2, i), 0);
+    while (linked.display.run.call32("sceVideoOutIsFlipPending", {linked.display.port}) != 0) {
+    }
+  }
+  EXPECT_EQ(linked.display.status().completed, 3u);
+  const uint64_t time = linked.display.run.call("sceKernelGetProcessTime", {});
+  EXPECT_GE(time, 50'000u);
+  EXPECT_LE(time, 50'300u) << "three frames and what asking costs";
+}
+
+TEST(VideoOut, in_logical_time_a_flip_waits_for_a_service_that_dies_and_for_the_next) {
+  Linked linked({.logical_clock = true});
+  bool first_ran = false;
+  test::ServiceScript holding;
+  holding.execute = [&](const protocol::EntryCopy&) {
+    first_ran = true;
+    return false;
+  };
+  auto first = linked.launcher.start_service(1, holding);
+  std::unique_ptr<test::FakeService> second;
+  std::thread other([&] {
+    EXPECT_TRUE(test::eventually([&] { return first->executed().size() == 1; }));
+    first->die();
+    second = linked.launcher.start_service(2);
+  });
+  ASSERT_EQ(linked.display.flip(0, 0), 0);
+  linked.display.run.call("sceVideoOutWaitVblank", {linked.display.port});
+  other.join();
+  EXPECT_TRUE(first_ran);
+  while (linked.display.status().completed == 0)
+    linked.display.run.call("sceVideoOutWaitVblank", {linked.display.port});
+  EXPECT_EQ(second->executed().size(), 1u);
 }
 
 TEST(VideoOut, the_run_ends_after_the_frames_that_were_asked_for_and_no_more_are_sent) {

@@ -1,4 +1,4 @@
-// libkernel: output, modules, memory, time, event queues, semaphores. Functions answer 0 or 0x80020000 + errno.
+// libkernel: output, modules, memory, time, event queues, semaphores, event flags. Functions answer 0 or 0x80020000 + errno.
 #pragma once
 #include "sce_export.h"
 SCE_BEGIN
@@ -93,5 +93,21 @@ int sceKernelCreateSema(SceKernelSema* sema, const char* name, uint32_t attribut
 int sceKernelDeleteSema(SceKernelSema sema);
 int sceKernelSignalSema(SceKernelSema sema, int count);
 int sceKernelWaitSema(SceKernelSema sema, int count, uint32_t* timeout_us);
+
+int sceKernelPollSema(SceKernelSema sema, int count);
+
+typedef void* SceKernelEventFlag;
+#define SCE_KERNEL_EVF_ATTR_MULTI 0x20
+#define SCE_KERNEL_EVF_WAITMODE_AND 0x01
+#define SCE_KERNEL_EVF_WAITMODE_OR 0x02
+#define SCE_KERNEL_EVF_WAITMODE_CLEAR_ALL 0x10
+#define SCE_KERNEL_EVF_WAITMODE_CLEAR_PAT 0x20
+int sceKernelCreateEventFlag(SceKernelEventFlag* flag, const char* name, uint32_t attributes, uint64_t initial,
+                             const void* options);
+int sceKernelDeleteEventFlag(SceKernelEventFlag flag);
+int sceKernelSetEventFlag(SceKernelEventFlag flag, uint64_t bits);
+int sceKernelClearEventFlag(SceKernelEventFlag flag, uint64_t keep);
+int sceKernelPollEventFlag(SceKernelEventFlag flag, uint64_t bits, uint32_t mode, uint64_t* seen);
+int sceKernelWaitEventFlag(SceKernelEventFlag flag, uint64_t bits, uint32_t mode, uint64_t* seen, uint32_t* timeout_us);
 
 SCE_END
