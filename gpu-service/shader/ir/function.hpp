@@ -29,6 +29,15 @@ struct Block {
   Value condition;                     // branch: b1 uniform, true -> targets[0]; route: u32 uniform
 };
 
+// A construct that each lane of an invocation with several goes through by itself: everything in it is per lane.
+struct Apart {
+  bool loop = false;
+  uint32_t first = 0, last = 0;  // its blocks
+  uint32_t head = 0;             // selection: the block that branches
+  uint32_t skip = 0;             // selection: the join's predecessor on the way past it
+  uint32_t join = 0;
+};
+
 struct Function {
   std::vector<Inst> insts;
   std::vector<Value> operands;
@@ -39,12 +48,18 @@ struct Function {
   // Of accesses to images, as far as they are known.
   std::vector<ImageSource> images;
   std::vector<DescriptorSource> samplers;
+  std::vector<Apart> apart;  // ascending, none within another
   struct Computed {
     uint32_t instruction = 0;  // offset
     TraceEnd why = TraceEnd::lanes;
   };
   std::vector<Computed> computed;  // accesses through descriptors that are not traced
 
+  bool is_apart(uint32_t block) const {
+    for (const Apart& a : apart)
+      if (block >= a.first && block <= a.last) return true;
+    return false;
+  }
   const Inst& at(Value v) const { return insts[v.id]; }
   Type type(Value v) const { return insts[v.id].type; }
   std::span<const Value> args(const Inst& inst) const { return {operands.data() + inst.first, inst.count}; }
@@ -58,6 +73,9 @@ bool can_be_denormal(const Function& f, Value v, int depth = 4);
 // x is false wherever y is (b1): shown by structure, to a limited depth.
 bool implies(const Function& f, Value x, Value y, int depth = 6);
 
+// The compare that holds where `op` does not, of the same operands; of swapped ones. Op::count: none.
+Op inverse(Op op);
+Op inverse_swapped(Op op);
 // Conditions of which exactly one holds: one is the other's inot, or they are inverse compares of the same values.
 bool are_opposite(const Function& f, Value x, Value y);
 

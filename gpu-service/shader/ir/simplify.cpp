@@ -139,6 +139,8 @@ bool evaluate(Op op, Type type, Type operand, const uint64_t* a, uint32_t imm, u
   return true;
 }
 
+}  // namespace
+
 Op inverse(Op op) {
   switch (op) {
     case Op::ieq:
@@ -180,8 +182,6 @@ Op inverse_swapped(Op op) {
       return Op::count;
   }
 }
-
-}  // namespace
 
 bool can_be_denormal(const Function& f, Value v, int depth) {
   const Inst& inst = f.at(v);

@@ -1,5 +1,6 @@
 // Votes become branches on the lane's own bit, where lanes may part: one that is off in a construct does nothing in it,
-// and sees behind it what it saw in front. A vote that stays inside keeps all constructs around it together.
+// and sees behind it what it saw in front. A vote that stays inside keeps all constructs around it together. An
+// invocation with several lanes takes such a construct once for each.
 #include <algorithm>
 
 #include "gpu-service/shader/passes/bystander.hpp"
@@ -19,8 +20,9 @@ constexpr int kImplied = 4;
 
 class Brancher {
  public:
-  Brancher(ir::Function& f, const Constructs& constructs)
+  Brancher(ir::Function& f, const Constructs& constructs, bool alone)
       : f_(f),
+        alone_(alone),
         c_(constructs),
         live_(live_values(f)),
         users_(f, live_),
@@ -32,6 +34,7 @@ class Brancher {
   bool run() {
     do decide();
     while (withdraw());
+    if (!alone_) set_apart();
     for (const auto& [loop, mask] : guarded_) guard(c_.all[loop], mask);
     bool any = false;
     for (uint32_t n = 0; n < f_.blocks.size(); ++n) {
@@ -169,6 +172,38 @@ class Brancher {
     return fewer;
   }
 
+  // Several lanes an invocation go through a construct one after the other. That pays where they would go different
+  // ways in loops; elsewhere they had better go together, so that their accesses overlap.
+  void set_apart() {
+    std::vector<uint8_t> kept(f_.blocks.size());
+    std::vector<std::pair<uint32_t, uint32_t>> guarded;
+    uint32_t end = 0;  // of the last one set apart
+    for (uint32_t n = 1; n < c_.all.size(); ++n) {
+      const Construct& c = c_.all[n];
+      const bool loop = c.kind == Construct::Kind::loop;
+      if (c.first < end || !by_lane_[loop ? exit_block(c) : c.head]) continue;
+      if (!loop && !holds_loop(n)) continue;
+      end = c.last + 1;
+      f_.apart.push_back(
+          {.loop = loop, .first = c.first, .last = c.last, .head = c.head, .skip = c.skip, .join = c.join});
+      if (!loop) kept[c.head] = 1;
+      for (uint32_t b = c.first; b <= c.last; ++b) {
+        kept[b] = by_lane_[b];
+        for (const auto* list : {&f_.blocks[b].phis, &f_.blocks[b].body})
+          for (const uint32_t id : *list) f_.insts[id].per_lane = true;
+      }
+      for (const auto& one : guarded_)
+        if (one.first == n || c.holds(c_.all[one.first].head)) guarded.push_back(one);
+    }
+    by_lane_ = std::move(kept);
+    guarded_ = std::move(guarded);
+  }
+  bool holds_loop(uint32_t n) const {
+    return std::ranges::any_of(c_.all, [&](const Construct& c) {
+      return c.kind == Construct::Kind::loop && c_.all[n].holds(c.head) && &c != &c_.all[n];
+    });
+  }
+
   void ask_each_lane(uint32_t block) {
     const Vote vote = *vote_of(f_, block);
     const auto& targets = f_.graph->blocks[block].targets;
@@ -243,6 +278,7 @@ class Brancher {
   }
 
   ir::Function& f_;
+  const bool alone_;
   const Constructs& c_;
   const std::vector<uint8_t> live_;
   const Users users_;
@@ -255,9 +291,9 @@ class Brancher {
 
 }  // namespace
 
-bool branch_by_lane(ir::Function& f) {
+bool branch_by_lane(ir::Function& f, bool alone) {
   const auto constructs = find_constructs(f);
-  return constructs && constructs->all.size() > 1 && Brancher(f, *constructs).run();
+  return constructs && constructs->all.size() > 1 && Brancher(f, *constructs, alone).run();
 }
 
 }  // namespace orrery::shader::passes

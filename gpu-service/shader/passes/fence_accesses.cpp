@@ -1,6 +1,8 @@
 // Fences where lanes of a wave may talk: forward over the program, joins and loops included. Where bound buffers and
 // guest addresses lie is the guest's business (two descriptors may name the same bytes), so all memory is one class;
 // LDS is another, and private memory is nobody else's.
+#include <array>
+
 #include "gpu-service/shader/passes/passes.hpp"
 
 namespace orrery::shader::passes {
@@ -11,15 +13,15 @@ using ir::Space;
 namespace {
 
 // Accesses since the last fence, on any way here. Memory counts from the wait on (hardware promises no order before
-// it), LDS at once: a wave's LDS accesses are done in order.
+// it), LDS at once: a wave's LDS accesses are done in order. Sums are atomics whose order among each other makes no
+// difference: all the same operation, and nobody asks for what was there before.
 enum State : uint32_t {
-  kLdsLoads = 1,
-  kLdsStores = 2,
-  kLoads = 4,
-  kStores = 8,
-  kWaitedLoads = 16,
-  kWaitedStores = 32,
+  kLoad = 1,
+  kStore = 2,
+  kSum = 4,
+  kAll = kLoad | kStore | kSum,
 };
+constexpr uint32_t kLds = 0, kMemory = 4, kWaited = 8;  // where the three bits of each stand
 
 class Fences {
  public:
@@ -48,20 +50,46 @@ class Fences {
   static bool is_access(const ir::Inst& inst) {
     return inst.op == Op::load || inst.op == Op::store || inst.op == Op::atomic;
   }
+  bool is_lds(const ir::Inst& inst) const { return f_.accesses[inst.imm].space == Space::lds; }
   void look_for_stores(const ir::Inst& inst) {
     if (!is_access(inst) || inst.op == Op::load) return;
-    const Space space = f_.accesses[inst.imm].space;
-    scalar_stores_ |= f_.accesses[inst.imm].scalar;
-    if (space != Space::scratch) (space == Space::lds ? lds_stores_ : stores_) = true;
+    const ir::Access& a = f_.accesses[inst.imm];
+    scalar_stores_ |= a.scalar;
+    if (a.space == Space::scratch) return;
+    (is_lds(inst) ? lds_stores_ : stores_) = true;
+    if (!adds_up(a)) return;
+    Kind& kind = kinds_[is_lds(inst)];
+    const Kind now{a.atomic, a.bytes};
+    if (kind.op == ir::AtomicOp::none) kind = now;
+    if (kind != now) mixed_[is_lds(inst)] = true;
+  }
+  static bool adds_up(const ir::Access& a) {
+    switch (a.atomic) {
+      case ir::AtomicOp::add:
+      case ir::AtomicOp::sub:
+      case ir::AtomicOp::umin:
+      case ir::AtomicOp::smin:
+      case ir::AtomicOp::umax:
+      case ir::AtomicOp::smax:
+      case ir::AtomicOp::iand:
+      case ir::AtomicOp::ior:
+      case ir::AtomicOp::ixor:
+        return !a.returns;
+      default:
+        return false;
+    }
   }
 
+  State kind_of(const ir::Inst& inst) const {
+    if (inst.op == Op::load) return kLoad;
+    return inst.op == Op::atomic && adds_up(f_.accesses[inst.imm]) && !mixed_[is_lds(inst)] ? kSum : kStore;
+  }
   // A fence is needed between a store and what follows it, and between a load and a store behind it.
   bool needs_fence(const ir::Inst& inst, uint32_t state) const {
-    const bool writes = inst.op != Op::load;
-    if (f_.accesses[inst.imm].space == Space::lds) {
-      return lds_stores_ && ((state & kLdsStores) || (writes && (state & kLdsLoads)));
-    }
-    return stores_ && ((state & kWaitedStores) || (writes && (state & kWaitedLoads)));
+    const State kind = kind_of(inst);
+    const uint32_t conflicts = kind == kLoad ? kStore | kSum : kind == kSum ? kLoad | kStore : kAll;
+    if (is_lds(inst)) return lds_stores_ && (state >> kLds & conflicts) != 0;
+    return stores_ && (state >> kWaited & conflicts) != 0;
   }
 
   uint32_t through(const ir::Block& block, uint32_t state) {
@@ -69,17 +97,13 @@ class Fences {
       const ir::Inst& inst = f_.insts[id];
       if (inst.op == Op::group_barrier) state = 0;
       // What the scalar unit stores is waited for as LDS is.
-      if (inst.op == Op::wave_wait && ((inst.imm & 1) || scalar_stores_)) {
-        if (state & kLoads) state |= kWaitedLoads;
-        if (state & kStores) state |= kWaitedStores;
-      }
+      if (inst.op == Op::wave_wait && ((inst.imm & 1) || scalar_stores_)) state |= (state >> kMemory & kAll) << kWaited;
       if (!is_access(inst) || f_.accesses[inst.imm].space == Space::scratch) continue;
       if (fenced_[id] || needs_fence(inst, state)) {
         fenced_[id] = 1;
         state = 0;
       }
-      const bool lds = f_.accesses[inst.imm].space == Space::lds, writes = inst.op != Op::load;
-      state |= lds ? (writes ? kLdsStores : kLdsLoads) : (writes ? kStores : kLoads);
+      state |= kind_of(inst) << (is_lds(inst) ? kLds : kMemory);
     }
     return state;
   }
@@ -100,6 +124,13 @@ class Fences {
   std::vector<uint8_t> fenced_;  // by access: a fence stands in front of it
   std::vector<uint32_t> at_start_, at_end_;
   bool stores_ = false, lds_stores_ = false, scalar_stores_ = false;
+  struct Kind {
+    ir::AtomicOp op = ir::AtomicOp::none;
+    uint32_t bytes = 0;
+    friend bool operator==(const Kind&, const Kind&) = default;
+  };
+  std::array<Kind, 2> kinds_{};  // of atomics that add up, in memory and in LDS
+  std::array<bool, 2> mixed_{};  // they are of several kinds
 };
 
 }  // namespace

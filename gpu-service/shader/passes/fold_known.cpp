@@ -84,7 +84,8 @@ class Folder {
   void learn(Value v, Known now) {
     std::vector<std::pair<Value, Known>> open{{v, now}};
     while (!open.empty()) {
-      const auto [value, known] = open.back();
+      const Known known = open.back().second;
+      const Value value = resolve(open.back().first);
       open.pop_back();
       if (fact_[value.id] == known || f_.at(value).op == Op::constant) continue;
       log_.push_back({value.id, fact_[value.id]});
@@ -92,7 +93,6 @@ class Folder {
       const Inst& inst = f_.at(value);
       const auto args = f_.args(inst);
       if (inst.op == Op::inot) open.emplace_back(args[0], opposite(known));
-      if (inst.op == Op::copy) open.emplace_back(args[0], known);
       if ((inst.op != Op::iand && inst.op != Op::ior) || inst.type != Type::b1) continue;
       // What an and is made of when it holds; what is left to blame when it doesn't. An or the other way round.
       const Known whole = inst.op == Op::iand ? Known::yes : Known::no;
@@ -105,6 +105,7 @@ class Folder {
   }
 
   Known of(Value v) const {
+    v = resolve(v);
     if (fact_[v.id] != Known::unseen) return fact_[v.id];
     const Inst& inst = f_.at(v);
     if (inst.op == Op::constant) return inst.imm != 0 ? Known::yes : Known::no;
@@ -201,6 +202,7 @@ class Folder {
         const Known wins = inst.op == Op::iand ? Known::no : Known::yes;
         const Known a = of(args[0]), b = of(args[1]);
         if (a == wins || b == wins) return wins;
+        if (ir::are_opposite(f_, resolve(args[0]), resolve(args[1]))) return wins;
         if (a == Known::unseen || b == Known::unseen) return Known::unseen;
         return a == b ? a : Known::varies;
       }
@@ -220,6 +222,7 @@ class Folder {
   }
   // Facts of the inside are forgotten here; what it was made is not.
   Known inside_join(Value v) const {
+    v = resolve(v);
     const Inst& inst = f_.at(v);
     if (inst.op == Op::constant) return inst.imm != 0 ? Known::yes : Known::no;
     return made_[v.id];

@@ -10,9 +10,11 @@ namespace orrery::shader::passes {
 void choose_mask_tests(ir::Function& f);
 // Selects that keep the value of lanes which are off, where nobody looks at those lanes.
 void drop_unseen_lanes(ir::Function& f);
-// For layouts with one lane an invocation: votes become branches on the lane's own bit where lanes may part. False:
-// none.
-bool branch_by_lane(ir::Function& f);
+// Votes become branches on the lane's own bit where lanes may part; where an invocation holds several (alone: one),
+// only in constructs with loops, which are set apart. False: none.
+bool branch_by_lane(ir::Function& f, bool alone);
+// Equal conditions become one, inverse compares each other's opposites. False: there were none.
+bool number_booleans(ir::Function& f);
 // Masks and selects on them, where a lane's own branches tell how they come out.
 void fold_known(ir::Function& f);
 // What nothing needs.
@@ -21,9 +23,15 @@ void remove_dead(ir::Function& f);
 // wave's lanes run in step; a host's subgroup does not promise that.
 void fence_accesses(ir::Function& f);
 
+// 64-bit additions by halves, made whole.
+void join_words(ir::Function& f);
+// Loads side by side; alone: accesses of the same lanes under one branch.
+void gather_accesses(ir::Function& f, bool alone);
+
 struct Wishes {
   bool fence = false;  // the host needs fence_accesses
   bool alone = false;  // an invocation holds one lane
+  bool apart = false;  // its few lanes may take loops one after the other
 };
 // For a layout on a host.
 Wishes wishes(const LaneLayout& layout, const HostFeatures& host);

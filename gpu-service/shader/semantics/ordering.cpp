@@ -32,7 +32,12 @@ Outcome barrier(Builder& b, const Instruction&) {
   b.effect(Op::group_barrier);
   return {};
 }
-// Caches of the wave's own are emptied: what other groups stored is seen from here on.
+// The vector cache alone, which the waves of a group may not share: what they stored is seen from here on.
+Outcome invalidate_nearest(Builder& b, const Instruction&) {
+  b.effect(Op::memory_barrier, 1);
+  return {};
+}
+// Caches behind it: what other groups stored as well.
 Outcome invalidate(Builder& b, const Instruction&) {
   b.effect(Op::memory_barrier);
   return {};
@@ -64,7 +69,7 @@ void add_ordering(ir::SemanticTable& table) {
   set(table, Opcode::s_waitcnt_lgkmcnt, wait_lds);
   set(table, Opcode::s_waitcnt_expcnt, nothing);
   set(table, Opcode::s_barrier, barrier);
-  set(table, Opcode::buffer_gl0_inv, invalidate);
+  set(table, Opcode::buffer_gl0_inv, invalidate_nearest);
   set(table, Opcode::buffer_gl1_inv, invalidate);
   set(table, Opcode::s_gl1_inv, invalidate);
   set(table, Opcode::s_dcache_inv, invalidate);

@@ -109,11 +109,11 @@ uint32_t extended_of(Op op) {
 
 bool Emitter::emit_arithmetic(uint32_t inst, const ir::Inst& i) {
   const auto args = f_.args(i);
-  const uint32_t count = slots(i);
+  const uint32_t end = end_slot(i);
   const Type operand = args.empty() ? Type::none : f_.type(args[0]);
   if (const spv::Op op = plain(i.op, operand == Type::b1); op != spv::OpNop) {
     const Id type = module_.type(i.type);
-    for (uint32_t slot = 0; slot < count; ++slot) {
+    for (uint32_t slot = first_slot(); slot < end; ++slot) {
       const Id result = define(inst, slot);
       code_->push_back(static_cast<uint32_t>((args.size() + 3) << 16) | static_cast<uint32_t>(op));
       const size_t at = code_->size();
@@ -126,7 +126,7 @@ bool Emitter::emit_arithmetic(uint32_t inst, const ir::Inst& i) {
   }
   if (const uint32_t ext = extended_of(i.op)) {
     const Id type = module_.type(i.type);
-    for (uint32_t slot = 0; slot < count; ++slot) {
+    for (uint32_t slot = first_slot(); slot < end; ++slot) {
       const Id result = define(inst, slot);
       if (args.size() == 1)
         code(spv::OpExtInst, {type, result, module_.glsl(), ext, id(args[0], slot)});
@@ -145,7 +145,7 @@ bool Emitter::emit_arithmetic(uint32_t inst, const ir::Inst& i) {
       const Id type = module_.type(i.type);
       const ir::Inst& by = f_.at(args[1]);
       const bool masked = by.op == Op::constant && f_.constant_bits(by) < ir::bits_of(i.type);
-      for (uint32_t slot = 0; slot < count; ++slot) {
+      for (uint32_t slot = first_slot(); slot < end; ++slot) {
         Id shift = id(args[1], slot);
         if (!masked)
           shift = value(spv::OpBitwiseAnd, module_.type(by.type),
@@ -159,7 +159,7 @@ bool Emitter::emit_arithmetic(uint32_t inst, const ir::Inst& i) {
       const Id type = uint_type();
       const Id pair = module_.pair_type();
       const spv::Op op = i.op == Op::umul_high ? spv::OpUMulExtended : spv::OpSMulExtended;
-      for (uint32_t slot = 0; slot < count; ++slot) {
+      for (uint32_t slot = first_slot(); slot < end; ++slot) {
         const Id both = value(op, pair, {id(args[0], slot), id(args[1], slot)});
         code(spv::OpCompositeExtract, {type, define(inst, slot), both, 1});
       }
@@ -167,20 +167,20 @@ bool Emitter::emit_arithmetic(uint32_t inst, const ir::Inst& i) {
     }
     case Op::pack64: {
       const Id vec = module_.vector(uint_type(), 2), type = module_.type(i.type);
-      for (uint32_t slot = 0; slot < count; ++slot) {
+      for (uint32_t slot = first_slot(); slot < end; ++slot) {
         const Id both = value(spv::OpCompositeConstruct, vec, {id(args[0], slot), id(args[1], slot)});
         code(spv::OpBitcast, {type, define(inst, slot), both});
       }
       return true;
     }
     case Op::low32: {
-      for (uint32_t slot = 0; slot < count; ++slot)
+      for (uint32_t slot = first_slot(); slot < end; ++slot)
         code(spv::OpUConvert, {uint_type(), define(inst, slot), id(args[0], slot)});
       return true;
     }
     case Op::high32: {
       const Id wide = module_.type(Type::u64);
-      for (uint32_t slot = 0; slot < count; ++slot) {
+      for (uint32_t slot = first_slot(); slot < end; ++slot) {
         const Id shifted = value(spv::OpShiftRightLogical, wide, {id(args[0], slot), u32(32)});
         code(spv::OpUConvert, {uint_type(), define(inst, slot), shifted});
       }
@@ -188,7 +188,7 @@ bool Emitter::emit_arithmetic(uint32_t inst, const ir::Inst& i) {
     }
     case Op::component: {
       const ir::Inst& whole = f_.at(args[0]);
-      for (uint32_t slot = 0; slot < count; ++slot)
+      for (uint32_t slot = first_slot(); slot < end; ++slot)
         alias(inst, slot, define(args[0].id, slots(whole) == 1 ? 0 : slot, i.imm));
       return true;
     }

@@ -23,18 +23,32 @@ void Emitter::emit_block(uint32_t block) {
     label(body);
     count_round();
   }
-  for (const uint32_t inst : b.body) emit_inst(inst);
+  for (size_t at = 0; at < b.body.size();) {
+    const std::span<const uint32_t> loads = adjacent_loads(std::span(b.body).subspan(at));
+    if (loads.size() > 1) {
+      emit_loads(loads);
+      at += loads.size();
+    } else {
+      emit_inst(b.body[at++]);
+    }
+  }
   exit_label_[block] = current_label_;
-  emit_terminator(block);
+  const bool waits = apart_guard_ || std::ranges::any_of(f_.apart, [&](const ir::Apart& a) {
+                       return !a.loop && a.head == block && lone_slot_ == kNoSlot;
+                     });
+  if (!waits) emit_terminator(block);  // else each slot's turn writes it
 }
 
 // The labels of predecessors behind this block are not known yet (their last SPIR-V block), so phis are patched when
 // all are.
 void Emitter::emit_phis(uint32_t block) {
   const ir::Block& b = f_.blocks[block];
+  for (const ir::Apart& apart : f_.apart) {
+    if (!apart.loop && apart.join == block && lone_slot_ == kNoSlot) return emit_join_phis(apart, k_ - 1, way_past_);
+  }
   for (const uint32_t phi : b.phis) {
     const ir::Inst& i = f_.insts[phi];
-    for (uint32_t slot = 0; slot < slots(i); ++slot) {
+    for (uint32_t slot = first_slot(); slot < end_slot(i); ++slot) {
       code_->push_back(((i.count * 2 + 3) << 16) | static_cast<uint32_t>(spv::OpPhi));
       code_->push_back(module_.type(i.type));
       code_->push_back(define(phi, slot));
@@ -42,7 +56,7 @@ void Emitter::emit_phis(uint32_t block) {
         code_->push_back(id(f_.operands[i.first + n], slot));
         const uint32_t from = b.predecessors[n];
         if (from >= block) later_.push_back({code_->size(), from});
-        code_->push_back(exit_label_[from]);
+        code_->push_back(from < block && way_in_ ? way_in_ : exit_label_[from]);
       }
     }
   }
@@ -60,9 +74,13 @@ void Emitter::count_round() {
 bool Emitter::emit_guard(uint32_t inst, const ir::Inst& i) {
   switch (i.op) {
     case Op::lane_if: {
+      if (!alone()) {  // of a loop that each slot goes through in its turn
+        apart_guard_ = f_.args(i)[0];
+        return true;
+      }
       const Id inside = module_.new_id(), merge = module_.new_id();
       code(spv::OpSelectionMerge, {merge, 0});
-      code(spv::OpBranchConditional, {id(f_.args(i)[0], 0), inside, merge});
+      code(spv::OpBranchConditional, {id(f_.args(i)[0], first_slot()), inside, merge});
       guards_.push_back({current_label_, merge, 0});
       label(inside);
       return true;
@@ -75,10 +93,12 @@ bool Emitter::emit_guard(uint32_t inst, const ir::Inst& i) {
       label(left_guard_.merge);
       return true;
     }
-    case Op::lane_join:
-      code(spv::OpPhi, {module_.type(i.type), define(inst, 0), id(f_.args(i)[0], 0), left_guard_.end,
-                        id(f_.args(i)[1], 0), left_guard_.begin});
+    case Op::lane_join: {
+      const uint32_t slot = alone() ? first_slot() : k_ - 1;
+      code(spv::OpPhi, {module_.type(i.type), define(inst, slot), id(f_.args(i)[0], slot), left_guard_.end,
+                        id(f_.args(i)[1], slot), left_guard_.begin});
       return true;
+    }
     default:
       return false;
   }
@@ -136,7 +156,7 @@ void Emitter::emit_terminator(uint32_t block) {
         condition = f_.args(condition)[0];
         swapped = !swapped;
       }
-      code(spv::OpBranchConditional, {id(condition, 0), target(swapped), target(!swapped)});
+      code(spv::OpBranchConditional, {id(condition, first_slot()), target(swapped), target(!swapped)});
       break;
     }
     case TerminatorKind::route: {
@@ -145,7 +165,7 @@ void Emitter::emit_terminator(uint32_t block) {
         words.push_back(shape.values[n]);
         words.push_back(target(n));
       }
-      put(*code_, spv::OpSwitch, {id(b.condition, 0), target(shape.targets.size() - 1)}, words);
+      put(*code_, spv::OpSwitch, {id(b.condition, first_slot()), target(shape.targets.size() - 1)}, words);
       break;
     }
   }

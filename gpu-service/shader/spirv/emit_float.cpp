@@ -50,7 +50,7 @@ uint32_t extended_of(Op op) {
 
 bool Emitter::emit_float(uint32_t inst, const ir::Inst& i) {
   const auto args = f_.args(i);
-  const uint32_t count = slots(i);
+  const uint32_t end = end_slot(i);
   const Id type = module_.type(i.type);
   auto exact = [&](Id result) { return module_.exact(result); };
   spv::Op op = spv::OpNop;
@@ -71,7 +71,7 @@ bool Emitter::emit_float(uint32_t inst, const ir::Inst& i) {
       break;
   }
   if (op != spv::OpNop) {
-    for (uint32_t slot = 0; slot < count; ++slot)
+    for (uint32_t slot = first_slot(); slot < end; ++slot)
       code(op, {type, exact(define(inst, slot)), id(args[0], slot), id(args[1], slot)});
     return true;
   }
@@ -80,7 +80,7 @@ bool Emitter::emit_float(uint32_t inst, const ir::Inst& i) {
     const Id bits = module_.type(Type::u16);
     const bool negates = i.op == Op::fneg;
     const Id mask = module_.constant(Type::u16, negates ? 0x8000 : 0x7fff);
-    for (uint32_t slot = 0; slot < count; ++slot) {
+    for (uint32_t slot = first_slot(); slot < end; ++slot) {
       const Id raw = value(spv::OpBitcast, bits, {id(args[0], slot)});
       const Id changed = value(negates ? spv::OpBitwiseXor : spv::OpBitwiseAnd, bits, {raw, mask});
       code(spv::OpBitcast, {type, define(inst, slot), changed});
@@ -88,7 +88,7 @@ bool Emitter::emit_float(uint32_t inst, const ir::Inst& i) {
     return true;
   }
   if (const uint32_t ext = extended_of(i.op)) {
-    for (uint32_t slot = 0; slot < count; ++slot) {
+    for (uint32_t slot = first_slot(); slot < end; ++slot) {
       const Id result = define(inst, slot);
       if (args.size() == 1)
         code(spv::OpExtInst, {type, result, module_.glsl(), ext, id(args[0], slot)});
@@ -100,11 +100,12 @@ bool Emitter::emit_float(uint32_t inst, const ir::Inst& i) {
   switch (i.op) {
     case Op::fneg: {
       // OpFNegate need not flip the sign of zero or NaN everywhere; the bits are what the guest means.
-      for (uint32_t slot = 0; slot < count; ++slot) code(spv::OpFNegate, {type, define(inst, slot), id(args[0], slot)});
+      for (uint32_t slot = first_slot(); slot < end; ++slot)
+        code(spv::OpFNegate, {type, define(inst, slot), id(args[0], slot)});
       return true;
     }
     case Op::ffma: {
-      for (uint32_t slot = 0; slot < count; ++slot) {
+      for (uint32_t slot = first_slot(); slot < end; ++slot) {
         const Id a = id(args[0], slot), b = id(args[1], slot), c = id(args[2], slot);
         if (o_.host.fuses_fma) {
           code(spv::OpExtInst, {type, define(inst, slot), module_.glsl(), GLSLstd450Fma, a, b, c});
@@ -121,14 +122,14 @@ bool Emitter::emit_float(uint32_t inst, const ir::Inst& i) {
       const Id one = module_.constant(i.type, i.type == Type::f16   ? 0x3c00u
                                               : i.type == Type::f32 ? 0x3f800000u
                                                                     : 0x3ff0000000000000u);
-      for (uint32_t slot = 0; slot < count; ++slot)
+      for (uint32_t slot = first_slot(); slot < end; ++slot)
         code(spv::OpFDiv, {type, exact(define(inst, slot)), one, id(args[0], slot)});
       return true;
     }
     case Op::fldexp: {
       const Id exponent_type = uint_type();
       static_cast<void>(exponent_type);
-      for (uint32_t slot = 0; slot < count; ++slot) {
+      for (uint32_t slot = first_slot(); slot < end; ++slot) {
         code(spv::OpExtInst,
              {type, define(inst, slot), module_.glsl(), GLSLstd450Ldexp, id(args[0], slot), id(args[1], slot)});
       }
@@ -139,7 +140,7 @@ bool Emitter::emit_float(uint32_t inst, const ir::Inst& i) {
       const Id one = module_.constant(i.type, i.type == Type::f16   ? 0x3c00u
                                               : i.type == Type::f32 ? 0x3f800000u
                                                                     : 0x3ff0000000000000u);
-      for (uint32_t slot = 0; slot < count; ++slot) {
+      for (uint32_t slot = first_slot(); slot < end; ++slot) {
         if (!o_.host.orders_zeros || i.type != Type::f32) {
           // NaN and -0 compare false.
           const Id above = value(spv::OpFOrdLessThan, bool_type(), {zero, id(args[0], slot)});
@@ -157,7 +158,7 @@ bool Emitter::emit_float(uint32_t inst, const ir::Inst& i) {
     case Op::fflush: {
       const ir::FloatShape shape = ir::shape_of(i.type);
       const Id bits = module_.type(shape.integer);
-      for (uint32_t slot = 0; slot < count; ++slot) {
+      for (uint32_t slot = first_slot(); slot < end; ++slot) {
         const Id raw = value(spv::OpBitcast, bits, {id(args[0], slot)});
         const Id field = value(spv::OpBitwiseAnd, bits, {raw, module_.constant(shape.integer, shape.infinity())});
         const Id tiny = value(spv::OpIEqual, bool_type(), {field, module_.constant(shape.integer, 0)});
@@ -167,7 +168,7 @@ bool Emitter::emit_float(uint32_t inst, const ir::Inst& i) {
       return true;
     }
     case Op::f_to_f: {
-      for (uint32_t slot = 0; slot < count; ++slot) {
+      for (uint32_t slot = first_slot(); slot < end; ++slot) {
         const Id result = define(inst, slot);
         code(spv::OpFConvert, {type, result, id(args[0], slot)});
         if (i.imm == 1) module_.decorate(result, spv::DecorationFPRoundingMode, {spv::FPRoundingModeRTZ});

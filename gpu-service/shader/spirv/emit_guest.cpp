@@ -1,5 +1,7 @@
 // Guest addresses. On a GPU the usual access is straight code: it begins in the page table's window, at a multiple of
 // its size. Everything else, and on a CPU device every access, is a call of a routine that walks the page table.
+#include <algorithm>
+
 #include "gpu-service/shader/page_table_window.hpp"
 #include "gpu-service/shader/spirv/conditional.hpp"
 
@@ -11,6 +13,7 @@ using ir::Type;
 
 namespace {
 
+constexpr int64_t kFarthestApart = 4096;  // constant places that are asked for together
 constexpr uint32_t kLargestAccess = 16;
 
 // x2 and x4 are one load or store of a vector; x3 is three dwords.
@@ -25,7 +28,7 @@ Routine numbered(Routine byte, Routine half, Routine first, const Access& a) {
 
 }  // namespace
 
-// Loaded once an invocation. An access may begin up to the largest access' size in front of the window's end.
+// Loaded once an invocation. The last accesses that may begin in it end within it.
 Id Emitter::window(uint32_t which) {
   if (windows_[which]) return windows_[which];
   const Id table = push(kPageTable), wide = module_.type(Type::u64);
@@ -34,7 +37,7 @@ Id Emitter::window(uint32_t which) {
            const Id word = load_device(at, Type::u64);
            if (which != 1) return word;
            const Id none = value(spv::OpIEqual, bool_type(), {word, module_.u64(0)});
-           const Id starts = value(spv::OpISub, wide, {word, module_.u64(kLargestAccess)});
+           const Id starts = value(spv::OpISub, wide, {word, module_.u64(kFarthestApart + kLargestAccess)});
            return select(wide, none, word, starts);
          });
 }
@@ -61,44 +64,138 @@ Id Emitter::is_usual(Id address, uint32_t multiple_of) {
   return value(spv::OpLogicalAnd, bool_type(), {inside, value(spv::OpIEqual, bool_type(), {odd, u32(0)})});
 }
 
-Emitter::Results Emitter::load_guest(const Access& a, Id address) {
+Emitter::Results Emitter::load_by_routine(const Access& a, Id address) {
   const uint32_t n = a.components;
-  const auto by_routine = [&]() -> Results {
-    const Routine r = numbered(Routine::load_byte, Routine::load_half, Routine::load_1, a);
-    const Id type = n == 1 ? uint_type() : module_.vector(uint_type(), n);
-    const Id loaded = value(spv::OpFunctionCall, type, {routine(r), address, u32(where_of(a, false))});
-    if (n == 1) return {loaded};
-    Results parts{};
-    for (uint32_t c = 0; c < n; ++c) parts[c] = value(spv::OpCompositeExtract, uint_type(), {loaded, c});
-    return parts;
-  };
-  if (o_.host.lockstep_subgroups) return by_routine();
-  const auto usual = [&]() -> Results {
-    const Id wide = module_.type(Type::u64);
-    const Id at = value(spv::OpIAdd, wide, {address, window(2)});
-    const uint32_t access =
-        spv::MemoryAccessAlignedMask | (fresh_loads_ ? static_cast<uint32_t>(spv::MemoryAccessVolatileMask) : 0u);
-    Results parts{};
-    if (a.bytes < 4) {
-      module_.capability(a.bytes == 1 ? spv::CapabilityStorageBuffer8BitAccess
-                                      : spv::CapabilityStorageBuffer16BitAccess);
-      const Id type = module_.integer(a.bytes * 8u);
-      const Id loaded = value(spv::OpLoad, type, {device_pointer(at, type), access, a.bytes});
-      return {value(spv::OpUConvert, uint_type(), {loaded})};
+  const Routine r = numbered(Routine::load_byte, Routine::load_half, Routine::load_1, a);
+  const Id type = n == 1 ? uint_type() : module_.vector(uint_type(), n);
+  const Id loaded = value(spv::OpFunctionCall, type, {routine(r), address, u32(where_of(a, false))});
+  if (n == 1) return {loaded};
+  Results parts{};
+  for (uint32_t c = 0; c < n; ++c) parts[c] = value(spv::OpCompositeExtract, uint_type(), {loaded, c});
+  return parts;
+}
+
+// At a device address that is a multiple of its size.
+Emitter::Results Emitter::load_window(const Access& a, Id at) {
+  const uint32_t n = a.components;
+  const Id wide = module_.type(Type::u64);
+  const uint32_t access =
+      spv::MemoryAccessAlignedMask | (fresh_loads_ ? static_cast<uint32_t>(spv::MemoryAccessVolatileMask) : 0u);
+  Results parts{};
+  if (a.bytes < 4) {
+    module_.capability(a.bytes == 1 ? spv::CapabilityStorageBuffer8BitAccess : spv::CapabilityStorageBuffer16BitAccess);
+    const Id type = module_.integer(a.bytes * 8u);
+    const Id loaded = value(spv::OpLoad, type, {device_pointer(at, type), access, a.bytes});
+    return {value(spv::OpUConvert, uint_type(), {loaded})};
+  }
+  if (n == 1 || n == 3) {
+    for (uint32_t c = 0; c < n; ++c) {
+      const Id part = c == 0 ? at : value(spv::OpIAdd, wide, {at, module_.u64(4 * c)});
+      parts[c] = load_device(part, Type::u32, fresh_loads_);
     }
-    if (n == 1 || n == 3) {
-      for (uint32_t c = 0; c < n; ++c) {
-        const Id part = c == 0 ? at : value(spv::OpIAdd, wide, {at, module_.u64(4 * c)});
-        parts[c] = load_device(part, Type::u32, fresh_loads_);
+    return parts;
+  }
+  const Id type = module_.vector(uint_type(), n);
+  const Id whole = value(spv::OpLoad, type, {device_pointer(at, type), access, 4 * n});
+  for (uint32_t c = 0; c < n; ++c) parts[c] = value(spv::OpCompositeExtract, uint_type(), {whole, c});
+  return parts;
+}
+
+Emitter::Results Emitter::load_guest(const Access& a, Id address) {
+  if (o_.host.lockstep_subgroups) return load_by_routine(a, address);
+  return either(
+      is_usual(address, alignment_of(a)), uint_type(), a.components,
+      [&] { return load_window(a, value(spv::OpIAdd, module_.type(Type::u64), {address, window(2)})); },
+      [&] { return load_by_routine(a, address); });
+}
+
+std::span<const uint32_t> Emitter::adjacent_loads(std::span<const uint32_t> body) const {
+  if (!alone() || o_.host.lockstep_subgroups) return {};
+  size_t count = 0;
+  for (; count < body.size(); ++count) {
+    const ir::Inst& i = f_.insts[body[count]];
+    if (i.op != Op::load || f_.accesses[i.imm].space != ir::Space::guest || f_.type({body[count]}) != Type::u32) break;
+    if (f_.args(i)[0] != f_.args(f_.insts[body[0]])[0]) break;
+  }
+  return body.first(count);
+}
+
+void Emitter::emit_loads(std::span<const uint32_t> loads) {
+  uses_page_table_ = true;
+  const uint32_t slot = first_slot();
+  const Id wide = module_.type(Type::u64);
+  const auto access_of = [&](uint32_t id) -> const Access& { return f_.accesses[f_.insts[id].imm]; };
+  const auto base_of = [&](uint32_t id) { return f_.args(f_.insts[id])[1]; };
+  const ir::Inst& lanes = f_.at(f_.args(f_.insts[loads[0]])[0]);
+  if (lanes.op == Op::constant && lanes.imm == 0) {
+    for (const uint32_t id : loads) emit_inst(id);
+    return;
+  }
+  std::vector<Id> parts;
+  const auto all = [&](auto load_one) {
+    std::vector<Id> out;
+    for (const uint32_t id : loads) {
+      const Results one = load_one(id);
+      out.insert(out.end(), one.begin(), one.begin() + access_of(id).components);
+    }
+    return out;
+  };
+  const auto write = [&] {
+    Id usual = 0;
+    std::vector<bool> asked(loads.size());
+    for (size_t n = 0; n < loads.size(); ++n) {
+      if (asked[n]) continue;
+      // Loads at constant places behind one address are asked for together.
+      const Access& first = access_of(loads[n]);
+      int64_t low = first.offset, high = first.offset;
+      uint32_t multiple = alignment_of(first);
+      for (size_t m = n; m < loads.size(); ++m) {
+        const Access& a = access_of(loads[m]);
+        const int64_t begin = std::min<int64_t>(low, a.offset), end = std::max<int64_t>(high, a.offset);
+        if (base_of(loads[m]) != base_of(loads[n]) || end - begin > kFarthestApart) continue;
+        if ((a.offset - begin) % alignment_of(a) != 0 || (low - begin) % multiple != 0) continue;
+        low = begin;
+        high = end;
+        multiple = std::max(multiple, alignment_of(a));
+        asked[m] = true;
       }
-      return parts;
+      Id address = id(base_of(loads[n]), slot);
+      if (low != 0) address = value(spv::OpIAdd, wide, {address, module_.u64(static_cast<uint64_t>(low))});
+      const Id one = is_usual(address, multiple);
+      usual = usual ? value(spv::OpLogicalAnd, bool_type(), {usual, one}) : one;
     }
-    const Id type = module_.vector(uint_type(), n);
-    const Id whole = value(spv::OpLoad, type, {device_pointer(at, type), access, 4 * n});
-    for (uint32_t c = 0; c < n; ++c) parts[c] = value(spv::OpCompositeExtract, uint_type(), {whole, c});
-    return parts;
+    const auto in_window = [&] {
+      std::vector<std::pair<ir::Value, Id>> bases;
+      return all([&](uint32_t load) {
+        auto known = std::ranges::find(bases, base_of(load), &std::pair<ir::Value, Id>::first);
+        if (known == bases.end()) {
+          bases.emplace_back(base_of(load), value(spv::OpIAdd, wide, {id(base_of(load), slot), window(2)}));
+          known = bases.end() - 1;
+        }
+        const int64_t offset = access_of(load).offset;
+        if (offset == 0) return load_window(access_of(load), known->second);
+        const Id at = value(spv::OpIAdd, wide, {known->second, module_.u64(static_cast<uint64_t>(offset))});
+        return load_window(access_of(load), at);
+      });
+    };
+    const auto by_routine = [&] {
+      return all([&](uint32_t load) {
+        return load_by_routine(access_of(load), guest_address(f_.insts[load], access_of(load), slot));
+      });
+    };
+    return joined(usual, in_window, by_routine);
   };
-  return either(is_usual(address, alignment_of(a)), uint_type(), n, usual, by_routine);
+  if (lanes.op == Op::constant) {
+    parts = write();
+  } else {
+    parts = joined(id(f_.args(f_.insts[loads[0]])[0], slot), write, [] { return std::vector<Id>{}; });
+  }
+  size_t at = 0;
+  for (const uint32_t load : loads) {
+    Results results{};
+    for (uint32_t c = 0; c < access_of(load).components; ++c) results[c] = parts[at++];
+    finish_load(load, f_.insts[load], slot, results);
+  }
 }
 
 void Emitter::store_guest(const Access& a, Id address, const Results& data) {
@@ -148,18 +245,22 @@ Id Emitter::locate_guest(const Access& a, Id address) {
       by_routine)[0];
 }
 
+Id Emitter::guest_address(const ir::Inst& i, const Access& a, uint32_t slot) {
+  const Id base = id(f_.args(i)[1], slot);
+  if (a.offset == 0) return base;
+  return value(spv::OpIAdd, module_.type(Type::u64),
+               {base, module_.u64(static_cast<uint64_t>(static_cast<int64_t>(a.offset)))});
+}
+
 void Emitter::emit_guest(uint32_t inst, const ir::Inst& i, const Access& a, uint32_t slot) {
   uses_page_table_ = true;
   const auto args = f_.args(i);
   const Id lanes = f_.at(args[0]).op == Op::constant ? 0 : id(args[0], slot);
   auto address = [&] {
-    const Id wide = module_.type(Type::u64);
-    Id at = id(args[1], slot);
-    if (a.offset != 0)
-      at = value(spv::OpIAdd, wide, {at, module_.u64(static_cast<uint64_t>(static_cast<int64_t>(a.offset)))});
+    const Id at = guest_address(i, a, slot);
     // A device may not survive an atomic at an odd address.
-    if (i.op == Op::atomic) at = value(spv::OpBitwiseAnd, wide, {at, module_.u64(~uint64_t{a.bytes - 1u})});
-    return at;
+    if (i.op != Op::atomic) return at;
+    return value(spv::OpBitwiseAnd, module_.type(Type::u64), {at, module_.u64(~uint64_t{a.bytes - 1u})});
   };
   if (i.op == Op::load) {
     finish_load(inst, i, slot, conditional(lanes, uint_type(), a.components, [&] { return load_guest(a, address()); }));

@@ -54,11 +54,11 @@ bool Emitter::emit_lanes(uint32_t inst, const ir::Inst& i) {
       alias(inst, 0, ballot_word(args[0], i.imm));
       return true;
     case Op::lane_bit: {
-      for (uint32_t slot = 0; slot < k_; ++slot) {
-        const Id word = id(args[subgroup_ == 64 ? 0 : slot * subgroup_ / 32], 0);
+      for (uint32_t slot = first_slot(); slot < end_slot(i); ++slot) {
+        const Id word = id(args[subgroup_ == 64 ? 0 : slot * subgroup_ / 32], slot);
         if (subgroup_ == 64) {
           const Id high = value(spv::OpUGreaterThanEqual, bool_type(), {lane(0), u32(32)});
-          const Id half = select(uint_type(), high, id(args[1], 0), word);
+          const Id half = select(uint_type(), high, id(args[1], slot), word);
           const Id by = binary(spv::OpBitwiseAnd, lane(0), u32(31));
           const Id bit = binary(spv::OpBitwiseAnd, binary(spv::OpShiftRightLogical, half, by), u32(1));
           code(spv::OpINotEqual, {type, define(inst, slot), bit, u32(0)});
@@ -80,9 +80,11 @@ bool Emitter::emit_lanes(uint32_t inst, const ir::Inst& i) {
     }
     case Op::mask_nonzero: {
       // Not resolved by a pass: the words decide.
-      Id word = id(args[1], 0);
-      if (args.size() > 2) word = binary(spv::OpBitwiseOr, word, id(args[2], 0));
-      code(spv::OpINotEqual, {type, define(inst, 0), word, u32(0)});
+      for (uint32_t slot = first_slot(); slot < end_slot(i); ++slot) {
+        Id word = id(args[1], slot);
+        if (args.size() > 2) word = binary(spv::OpBitwiseOr, word, id(args[2], slot));
+        code(spv::OpINotEqual, {type, define(inst, slot), word, u32(0)});
+      }
       return true;
     }
     case Op::any: {

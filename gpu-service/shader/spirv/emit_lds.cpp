@@ -12,40 +12,63 @@ using ir::Type;
 
 namespace {
 
-// Low bits of an address that are 0 for certain, as far as a few operations back show it; at most 2 matter.
-uint32_t zero_bits(const ir::Function& f, ir::Value v, int depth) {
-  const ir::Inst& inst = f.at(v);
-  const auto args = f.args(inst);
-  auto constant = [&](size_t n) { return args.size() > n && f.at(args[n]).op == Op::constant; };
-  switch (inst.op) {
-    case Op::constant:
-      return static_cast<uint32_t>(std::countr_zero(inst.imm | 4u));
-    case Op::undefined:
-      return 2;
-    default:
-      break;
+// Low bits of an address that are 0 for certain, as far as a few operations back show it; more than kMost do not
+// matter.
+class ZeroBits {
+ public:
+  static constexpr uint32_t kMost = 4;
+  static constexpr size_t kMostWays = 4;
+
+  explicit ZeroBits(const ir::Function& f) : f_(f) {}
+  uint32_t of(ir::Value v, int depth) {
+    const ir::Inst& inst = f_.at(v);
+    const auto args = f_.args(inst);
+    const auto arg = [&](size_t n) { return of(args[n], depth - 1); };
+    switch (inst.op) {
+      case Op::constant:
+        return static_cast<uint32_t>(std::countr_zero(inst.imm | 1u << kMost));
+      case Op::undefined:
+        return kMost;
+      default:
+        break;
+    }
+    if (depth == 0) return 0;
+    switch (inst.op) {
+      case Op::copy:
+        return arg(0);
+      case Op::iadd:
+      case Op::isub:
+      case Op::ior:
+      case Op::ixor:
+        return std::min(arg(0), arg(1));
+      case Op::iand:
+        return std::max(arg(0), arg(1));
+      case Op::imul:
+        return std::min(kMost, arg(0) + arg(1));
+      case Op::shl:
+        return f_.at(args[1]).op == Op::constant ? std::min(kMost, arg(0) + (f_.at(args[1]).imm & 31u)) : arg(0);
+      case Op::select:
+        return std::min(arg(1), arg(2));
+      case Op::phi: {
+        // What comes around a loop is as good as what went in, if the round adds nothing odd.
+        for (const uint32_t open : open_)
+          if (open == v.id) return kMost;
+        if (args.size() > kMostWays) return 0;
+        open_.push_back(v.id);
+        uint32_t bits = kMost;
+        for (size_t n = 0; n < args.size(); ++n) bits = std::min(bits, arg(n));
+        open_.pop_back();
+        return bits;
+      }
+      default:
+        return 0;
+    }
   }
-  if (depth == 0) return 0;
-  auto of = [&](size_t n) { return zero_bits(f, args[n], depth - 1); };
-  switch (inst.op) {
-    case Op::copy:
-      return of(0);
-    case Op::iadd:
-    case Op::isub:
-    case Op::ior:
-    case Op::ixor:
-      return std::min(of(0), of(1));
-    case Op::iand:
-    case Op::imul:
-      return inst.op == Op::iand ? std::max(of(0), of(1)) : std::min(2u, of(0) + of(1));
-    case Op::shl:
-      return constant(1) ? std::min(2u, of(0) + (f.at(args[1]).imm & 31u)) : of(0);
-    case Op::select:
-      return std::min(of(1), of(2));
-    default:
-      return 0;
-  }
-}
+
+ private:
+  const ir::Function& f_;
+  std::vector<uint32_t> open_;  // phis on the way
+};
 
 constexpr int kAlignmentDepth = 6;
 
@@ -57,13 +80,23 @@ void Emitter::emit_lds(uint32_t inst, const ir::Inst& i, const Access& a, uint32
   const ir::Inst& base = f_.at(args[1]);
   const bool fixed = base.op == Op::constant;
   const uint32_t fixed_address = fixed ? base.imm + static_cast<uint32_t>(a.offset) : 0;
+  // LDS takes any address (the alignment mode that LLVM's code relies on); only where the address is not known to be a
+  // multiple of the element is it put together from two dwords.
+  const uint32_t known =
+      fixed
+          ? static_cast<uint32_t>(std::countr_zero(fixed_address | 1u << ZeroBits::kMost))
+          : std::min(ZeroBits(f_).of(args[1], kAlignmentDepth),
+                     static_cast<uint32_t>(std::countr_zero(static_cast<uint32_t>(a.offset) | 1u << ZeroBits::kMost)));
   // Byte address of the access, and its dword's index plus n.
   Id address = 0, index = 0;
   auto prepare = [&] {
     if (fixed) return;
     address = id(args[1], slot);
     if (a.offset) address = binary(spv::OpIAdd, address, u32(static_cast<uint32_t>(a.offset)));
-    index = binary(spv::OpShiftRightLogical, address, u32(2));
+    // Written so that a driver sees vectors that stand at a multiple of their size.
+    const uint32_t more = a.components == 4 ? 2 : a.components == 2 ? 1 : 0;
+    index = binary(spv::OpShiftRightLogical, address, u32(known >= 2 + more ? 2 + more : 2));
+    if (known >= 2 + more && more) index = binary(spv::OpShiftLeftLogical, index, u32(more));
   };
   auto index_of = [&](uint32_t n) {
     if (fixed) return u32(fixed_address / 4 + n);
@@ -78,12 +111,6 @@ void Emitter::emit_lds(uint32_t inst, const ir::Inst& i, const Access& a, uint32
     return binary(spv::OpShiftLeftLogical, binary(spv::OpBitwiseAnd, address, u32(a.bytes == 1 ? 3 : 2)), u32(3));
   };
   const uint32_t narrow = a.bytes == 1 ? 0xff : 0xffff;
-  // LDS takes any address (the alignment mode that LLVM's code relies on); only where the address is not known to be a
-  // multiple of the element is it put together from two dwords.
-  const uint32_t known = fixed
-                             ? static_cast<uint32_t>(std::countr_zero(fixed_address | 4u))
-                             : std::min(zero_bits(f_, args[1], kAlignmentDepth),
-                                        static_cast<uint32_t>(std::countr_zero(static_cast<uint32_t>(a.offset) | 4u)));
   const bool straddles = i.op != Op::atomic && a.bytes > (1u << known);
   auto any_shift = [&] {
     return fixed ? u32(fixed_address % 4 * 8)
@@ -95,40 +122,68 @@ void Emitter::emit_lds(uint32_t inst, const ir::Inst& i, const Access& a, uint32
                   binary(spv::OpISub, u32(31), shift));
   };
 
+  // On a GPU a branch is cheaper than a select for each dword: most accesses lie within as a whole.
+  const bool branches = !o_.host.lockstep_subgroups && !fixed && a.bytes == 4;
+  auto is_aligned = [&] { return value(spv::OpIEqual, bool_type(), {any_shift(), u32(0)}); };
+  auto load_dwords = [&]() -> Results {
+    auto dword = [&](uint32_t n) { return lds_load(index_of(n)); };
+    if (a.components == 1) {
+      return conditional(in_range(index, 0), uint_type(), 1, [&]() -> Results { return {dword(0)}; });
+    }
+    auto together = [&]() -> Results {
+      Results parts{};
+      for (uint32_t n = 0; n < a.components; ++n) parts[n] = dword(n);
+      return parts;
+    };
+    auto each = [&]() -> Results {
+      Results parts{};
+      for (uint32_t n = 0; n < a.components; ++n) {
+        parts[n] = conditional(in_range(index_of(n), n), uint_type(), 1, [&]() -> Results { return {dword(n)}; })[0];
+      }
+      return parts;
+    };
+    const uint32_t last = a.components - 1;
+    return either(in_range(index_of(last), last), uint_type(), a.components, together, each);
+  };
   if (i.op == Op::load) {
     finish_load(inst, i, slot, conditional(lanes, uint_type(), a.components, [&]() -> Results {
                   prepare();
-                  Results parts{};
-                  auto dword = [&](uint32_t n) {
-                    const Id at = index_of(n);
-                    if (fixed) {
-                      return fixed_address / 4 + n < lds_dwords_ ? lds_load(at) : u32(0);
+                  auto any_load = [&]() -> Results {
+                    Results parts{};
+                    auto dword = [&](uint32_t n) {
+                      const Id at = index_of(n);
+                      if (fixed) {
+                        return fixed_address / 4 + n < lds_dwords_ ? lds_load(at) : u32(0);
+                      }
+                      // Out of range: dword 0 is read and thrown away.
+                      const Id inside = in_range(at, n);
+                      const Id loaded = lds_load(select(uint_type(), inside, at, u32(0)));
+                      return select(uint_type(), inside, loaded, u32(0));
+                    };
+                    parts[0] = dword(0);
+                    if (straddles) {
+                      const Id shift = any_shift();
+                      Id low = parts[0];
+                      for (uint32_t n = 0; n < a.components; ++n) {
+                        const Id high = dword(n + 1);
+                        const Id above = binary(spv::OpShiftLeftLogical, binary(spv::OpShiftLeftLogical, high, u32(1)),
+                                                binary(spv::OpISub, u32(31), shift));
+                        parts[n] = binary(spv::OpBitwiseOr, binary(spv::OpShiftRightLogical, low, shift), above);
+                        if (a.bytes < 4) parts[n] = binary(spv::OpBitwiseAnd, parts[n], u32(narrow));
+                        low = high;
+                      }
+                      return parts;
                     }
-                    // Out of range: dword 0 is read and thrown away.
-                    const Id inside = in_range(at, n);
-                    const Id loaded = lds_load(select(uint_type(), inside, at, u32(0)));
-                    return select(uint_type(), inside, loaded, u32(0));
-                  };
-                  parts[0] = dword(0);
-                  if (straddles) {
-                    const Id shift = any_shift();
-                    Id low = parts[0];
-                    for (uint32_t n = 0; n < a.components; ++n) {
-                      const Id high = dword(n + 1);
-                      const Id above = binary(spv::OpShiftLeftLogical, binary(spv::OpShiftLeftLogical, high, u32(1)),
-                                              binary(spv::OpISub, u32(31), shift));
-                      parts[n] = binary(spv::OpBitwiseOr, binary(spv::OpShiftRightLogical, low, shift), above);
-                      if (a.bytes < 4) parts[n] = binary(spv::OpBitwiseAnd, parts[n], u32(narrow));
-                      low = high;
+                    for (uint32_t n = 1; n < a.components; ++n) parts[n] = dword(n);
+                    if (a.bytes < 4) {
+                      const Id shifted = binary(spv::OpShiftRightLogical, parts[0], shift_of());
+                      parts[0] = binary(spv::OpBitwiseAnd, shifted, u32(narrow));
                     }
                     return parts;
-                  }
-                  for (uint32_t n = 1; n < a.components; ++n) parts[n] = dword(n);
-                  if (a.bytes < 4) {
-                    const Id shifted = binary(spv::OpShiftRightLogical, parts[0], shift_of());
-                    parts[0] = binary(spv::OpBitwiseAnd, shifted, u32(narrow));
-                  }
-                  return parts;
+                  };
+                  if (!branches) return any_load();
+                  if (!straddles) return load_dwords();
+                  return either(is_aligned(), uint_type(), a.components, load_dwords, any_load);
                 }));
   } else if (i.op == Op::store) {
     // Bits of a dword whose others belong to other lanes: cleared, then set.
@@ -178,6 +233,26 @@ void Emitter::emit_lds(uint32_t inst, const ir::Inst& i, const Access& a, uint32
           store_across();
           return {};
         });
+      }
+      if (branches && !straddles && a.components > 1) {
+        const uint32_t last = a.components - 1;
+        auto dword = [&](uint32_t n) { lds_store(index_of(n), id(args[2 + n], slot)); };
+        either(
+            in_range(index_of(last), last), 0, 0,
+            [&]() -> Results {
+              for (uint32_t n = 0; n < a.components; ++n) dword(n);
+              return {};
+            },
+            [&]() -> Results {
+              for (uint32_t n = 0; n < a.components; ++n) {
+                conditional(in_range(index_of(n), n), 0, 0, [&]() -> Results {
+                  dword(n);
+                  return {};
+                });
+              }
+              return {};
+            });
+        return {};
       }
       for (uint32_t n = 0; n < a.components; ++n) {
         const Id at = index_of(n);

@@ -64,7 +64,7 @@ bool Emitter::emit_memory(uint32_t inst, const ir::Inst& i) {
     case Op::atomic:
       break;
     case Op::buffer_size:
-      alias(inst, 0, bound_info(i.imm)[1]);
+      for (uint32_t slot = first_slot(); slot < end_slot(i); ++slot) alias(inst, slot, bound_info(i.imm)[1]);
       return true;
     case Op::group_barrier:
     case Op::memory_barrier:
@@ -82,7 +82,7 @@ bool Emitter::emit_memory(uint32_t inst, const ir::Inst& i) {
   }
   if (const ir::Inst& lanes = f_.at(f_.args(i)[0]); lanes.op == Op::constant && lanes.imm == 0) {
     // No lane takes part.
-    for (uint32_t slot = 0; i.op != Op::store && slot < slots(i); ++slot) {
+    for (uint32_t slot = first_slot(); i.op != Op::store && slot < end_slot(i); ++slot) {
       const Id none = module_.null(module_.type(i.type));
       finish_load(inst, i, slot, {none, none, none, none});
     }
@@ -97,7 +97,8 @@ bool Emitter::emit_memory(uint32_t inst, const ir::Inst& i) {
     emit_lane_loop(inst, i, a);
     return true;
   }
-  for (uint32_t slot = 0; slot < (per_lane ? k_ : 1); ++slot) emit_access(inst, i, a, slot);
+  const uint32_t end = lone_slot_ != kNoSlot ? lone_slot_ + 1 : per_lane ? k_ : 1;
+  for (uint32_t slot = first_slot(); slot < end; ++slot) emit_access(inst, i, a, slot);
   return true;
 }
 
@@ -124,8 +125,11 @@ void Emitter::emit_barrier(const ir::Inst& i) {
   } else if (i.op == Op::memory_barrier) {
     // A lockstep device (a CPU) keeps its stores in order; its barriers would make waves wait for each other.
     if (o_.host.lockstep_subgroups) return;
-    code(spv::OpMemoryBarrier,
-         {u32(spv::ScopeDevice), u32(spv::MemorySemanticsAcquireReleaseMask | spv::MemorySemanticsUniformMemoryMask)});
+    // Behind a barrier of the device, with nothing between, one of the group adds nothing.
+    if (i.imm == 1 && code_->size() == behind_barrier_) return;
+    code(spv::OpMemoryBarrier, {u32(i.imm == 1 ? spv::ScopeWorkgroup : spv::ScopeDevice),
+                                u32(spv::MemorySemanticsAcquireReleaseMask | spv::MemorySemanticsUniformMemoryMask)});
+    behind_barrier_ = i.imm == 0 ? code_->size() : 0;
   } else if (exchange_ == LaneExchange::workgroup) {
     code(spv::OpControlBarrier, {u32(spv::ScopeWorkgroup), u32(spv::ScopeWorkgroup), u32(all)});
   } else if (!o_.host.lockstep_subgroups && subgroup_ > 1) {

@@ -174,7 +174,7 @@ Id Emitter::thread_exists(uint32_t slot) {
 }
 
 bool Emitter::emit_place(uint32_t inst, const ir::Inst& i) {
-  for (uint32_t slot = 0; slot < slots(i); ++slot) {
+  for (uint32_t slot = first_slot(); slot < end_slot(i); ++slot) {
     switch (i.op) {
       case Op::user_data:
         alias(inst, slot, push(kUserData, i.imm));

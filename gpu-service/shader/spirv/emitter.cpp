@@ -121,7 +121,7 @@ std::expected<shader::Module, std::vector<ShaderRefusal>> Emitter::emit() {
   exit_label_.resize(count);
   for (auto& l : block_label_) l = module_.new_id();
   const Id main = module_.new_id();
-  for (uint32_t b = 0; b < count; ++b) emit_block(b);
+  emit_blocks();
   for (const Later& l : later_) main_[l.at] = exit_label_[l.block];
   if (!refusals_.empty()) return std::unexpected(std::move(refusals_));
 

@@ -65,6 +65,10 @@ class Emitter {
   Id define(uint32_t inst, uint32_t slot, uint32_t component = 0);  // result id of an instruction being emitted
   void alias(uint32_t inst, uint32_t slot, Id to);                  // the value is an id that exists
   uint32_t slots(const ir::Inst& inst) const { return inst.per_lane ? k_ : 1; }
+  // Which of them the code is written for: all, or the one whose turn it is (ir::Apart).
+  uint32_t first_slot() const { return lone_slot_ == kNoSlot ? 0 : lone_slot_; }
+  uint32_t end_slot(const ir::Inst& inst) const { return lone_slot_ == kNoSlot ? slots(inst) : lone_slot_ + 1; }
+  bool alone() const { return k_ == 1 || lone_slot_ != kNoSlot; }
   uint32_t components(const ir::Inst& inst) const;
   Id type_of(ir::Value v) { return module_.type(f_.type(v)); }
 
@@ -82,6 +86,10 @@ class Emitter {
   // Families.
   void emit_block(uint32_t block);
   void emit_terminator(uint32_t block);
+  void emit_blocks();
+  void emit_apart(const ir::Apart& apart);
+  void emit_join_phis(const ir::Apart& apart, uint32_t slot, Id past);
+  void emit_lane_joins(const ir::Apart& apart, uint32_t slot, Id past);
   void emit_phis(uint32_t block);
   bool emit_guard(uint32_t inst, const ir::Inst& i);
   void count_round();
@@ -100,9 +108,15 @@ class Emitter {
   bool emit_place(uint32_t inst, const ir::Inst& i);
   bool emit_memory(uint32_t inst, const ir::Inst& i);
   void emit_guest(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
+  // Guest loads side by side, of the same lanes: one branch asks whether all are usual.
+  std::span<const uint32_t> adjacent_loads(std::span<const uint32_t> body) const;
+  void emit_loads(std::span<const uint32_t> loads);
+  Results load_window(const ir::Access& a, Id at);
+  Results load_by_routine(const ir::Access& a, Id address);
   Results load_guest(const ir::Access& a, Id address);
   void store_guest(const ir::Access& a, Id address, const Results& data);
   Id locate_guest(const ir::Access& a, Id address);
+  Id guest_address(const ir::Inst& i, const ir::Access& a, uint32_t slot);
   Id is_usual(Id address, uint32_t multiple_of);
   void emit_lds(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
   void emit_buffer(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
@@ -118,6 +132,8 @@ class Emitter {
   // `if (condition) {then} else {otherwise}`: what the way taken answered.
   template <class Then, class Otherwise>
   Results either(Id condition, Id type, uint32_t count, Then then, Otherwise otherwise);
+  template <class Then, class Otherwise>
+  std::vector<Id> joined(Id condition, Then then, Otherwise otherwise);
   void finish_load(uint32_t inst, const ir::Inst& i, uint32_t slot, const Results& results);
   Id atomic_on(const ir::Access& a, Id pointer, ir::Type type, Id data, Id second);
   Id updated(const ir::Access& a, ir::Type type, Id old, Id data, Id second);
@@ -173,7 +189,9 @@ class Emitter {
   void emit_lane_loop(uint32_t inst, const ir::Inst& i, const ir::Access& a);
   void emit_access(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
   Id function_variable(Id type);  // an uninitialised variable of the entry point's function
-  Id buffer_variable(uint32_t binding, uint32_t bytes);
+  enum class BufferView : uint8_t { byte, half, dword, number64, two, four };
+  Id buffer_variable(uint32_t binding, BufferView view);
+  Id buffer_element(BufferView view);
   void refuse(uint32_t offset, std::string reason);
 
   const ir::Function& f_;
@@ -196,7 +214,13 @@ class Emitter {
     Id begin, merge, end;  // labels: in front of the lane_if, behind the lane_endif, in front of it
   };
   std::vector<Guard> guards_;  // open ones
-  Guard left_guard_{};         // for the lane_joins that follow
+  static constexpr uint32_t kNoSlot = ~0u;
+  uint32_t lone_slot_ = kNoSlot;
+  ir::Value apart_guard_;  // lanes that go into the loop that comes next
+  Id way_in_ = 0;          // where the loop's first block is come to from, 0: its predecessor
+  Id way_past_ = 0;        // the join's other predecessor
+  std::vector<std::pair<uint32_t, Id>> joined_numbers_;  // uniform phis of a join, as the slots so far made them
+  Guard left_guard_{};                                   // for the lane_joins that follow
   std::array<Id, static_cast<size_t>(Routine::count)> routine_{};
   std::vector<ShaderRefusal> refusals_;
 
@@ -221,12 +245,13 @@ class Emitter {
     Id label = 0;
     uint32_t value = ~0u;
   } spread_;                                         // what the array of spread() holds
-  std::vector<std::array<Id, 4>> buffer_variables_;  // per binding: u8, u16, u32, u64 view
-  std::array<Id, 4> buffer_blocks_{};
+  std::vector<std::array<Id, 6>> buffer_variables_;  // per binding, by BufferView
+  std::array<Id, 6> buffer_blocks_{};
   std::unordered_map<uint32_t, Id> entry_;  // cached prelude values
   std::unique_ptr<ImageLibrary> image_library_;
   Id image_note_ = 0;
-  bool fresh_loads_ = false;  // the program has coherent guest loads: none may be kept from an earlier one
+  size_t behind_barrier_ = 0;  // words of code when a barrier of the device was the last
+  bool fresh_loads_ = false;   // the program has coherent guest loads: none may be kept from an earlier one
   bool uses_page_table_ = false;
   std::vector<BoundBuffer> bound_;
   std::array<Id, 4> escape_notes_{};

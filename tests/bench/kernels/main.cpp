@@ -36,6 +36,8 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--least-ms", options.least_ms, "a sample repeats its dispatch until it is this long")
       ->capture_default_str();
+  app.add_option("--warm-ms", options.warm_ms, "untimed runs in front, for the clocks of a device that was idle")
+      ->capture_default_str();
   app.add_option("--corpus", options.corpus)->capture_default_str();
   app.add_option("--twins", options.twins)->capture_default_str();
   app.add_option("--json", json, "file for everything that was measured");

@@ -1,6 +1,7 @@
 #include "tests/bench/kernels/measure.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -81,6 +82,7 @@ class Bench {
  private:
   Result<void> contenders(const dispatch::DispatchState& state, const std::string& base, Measured& out);
   Result<void> compare(const KernelCase& kernel);
+  Result<void> warm_up();
   Result<void> take_times(Measured& out);
   Result<double> sample(const DeviceKernel& kernel, uint32_t repeats);
 
@@ -206,8 +208,23 @@ Result<double> Bench::sample(const DeviceKernel& kernel, uint32_t repeats) {
   return total;
 }
 
+// The clocks of a device that was idle while the case was made rise only with work.
+Result<void> Bench::warm_up() {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                      std::chrono::duration<double, std::milli>(options_.warm_ms));
+  while (Clock::now() < end) {
+    for (const Running& r : running_) {
+      const auto time = sample(*r.kernel, 1);
+      if (!time) return std::unexpected(time.error());
+    }
+  }
+  return {};
+}
+
 // In turn, so that clocks and temperature are the same for all.
 Result<void> Bench::take_times(Measured& out) {
+  ORRERY_TRY(warm_up());
   double shortest = INFINITY;
   for (const Running& r : running_) {
     for (int i = 0; i < 2; ++i) {

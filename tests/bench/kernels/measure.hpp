@@ -19,6 +19,7 @@ struct MeasureOptions {
   std::optional<uint32_t> workgroup_memory;  // bytes that the device is taken to have
   uint32_t samples = 25;
   double least_ms = 1.2;  // a sample repeats the dispatch until it is this long
+  double warm_ms = 0;     // runs without being timed for so long first
   uint64_t most_bytes = 3ull << 30;
 };
 

@@ -9,6 +9,11 @@ float near_quotient(float a, float b) {
   precise float q = ma * reciprocal(mb);
   return ldexp(q, ea - eb);
 }
+float near_reciprocal(float b) {
+  int e;
+  float m = frexp(b, e);
+  return ldexp(reciprocal(m), -e);
+}
 // Correctly rounded; v_div_scale and v_div_fixup only matter at the edges of the range, which the data keeps away from.
 float quotient(float a, float b) {
   float r = reciprocal(b), e = fma(-b, r, 1.0);

@@ -118,8 +118,8 @@ const Approximation* tolerance(const AssembledProgram& program, uint32_t dword) 
 }  // namespace
 
 std::string Variant::text() const {
-  return fmt::format("wave{}, {}{}{}", layout.wave, layout.text(), bind ? "" : ", nothing bound",
-                     lds_in_memory ? ", LDS in memory" : "");
+  return fmt::format("wave{}, {}{}{}{}", layout.wave, layout.text(), bind ? "" : ", nothing bound",
+                     lds_in_memory ? ", LDS in memory" : "", as_gpu ? ", as for a GPU" : "");
 }
 
 std::string Failure::text() const {
@@ -165,6 +165,7 @@ TranslateOptions Machine::options_for(const AssembledProgram& program, const Var
   options.layout = how.layout;
   options.host = dispatch::host_features(device_.facts());
   if (how.lds_in_memory) options.host.workgroup_memory = program.launch.lds_bytes - 1;
+  if (how.as_gpu) options.host.lockstep_subgroups = false;
   options.group_size = {program.launch.threads, 1, 1};
   options.rsrc1 = rsrc1_of(program.launch);
   options.rsrc2 = rsrc2_of(program.launch);
@@ -201,6 +202,14 @@ std::vector<Variant> Machine::variants(const AssembledProgram& program) const {
   }
   if (options_.unbound && !variants.empty()) {
     variants.push_back({variants.front().layout, false});
+  }
+  if (options_.as_gpu && facts.lockstep_subgroups) {
+    for (size_t n = variants.size(); n-- > 0;) {
+      if (variants[n].layout.required_subgroup() == 0 || variants[n].lds_in_memory) continue;
+      Variant gpu = variants[n];
+      gpu.as_gpu = true;
+      variants.push_back(gpu);
+    }
   }
   return variants;
 }

@@ -19,6 +19,7 @@ struct Variant {
   LaneLayout layout;
   bool bind = true;            // false: buffers are reached through the page table too
   bool lds_in_memory = false;  // as on a device without workgroup memory
+  bool as_gpu = false;         // the code that a GPU gets, whose subgroups do not run in lockstep
   std::string text() const;
 };
 
@@ -40,6 +41,7 @@ struct MachineOptions {
   uint32_t whole_wave_instructions = 0;
   bool unbound = false;        // also with nothing bound
   bool lds_in_memory = false;  // also with LDS in device memory
+  bool as_gpu = false;         // also what a GPU gets, in the layouts by subgroups
 };
 
 class Machine {

@@ -13,7 +13,7 @@ namespace {
 
 TEST(DifferentialPrograms, random_programs_leave_the_same_memory_in_every_layout) {
   constexpr uint32_t kFirstSeed = 1000, kSeeds = 2;
-  Machine machine(test_device(), {.whole_wave_instructions = 200});
+  Machine machine(test_device(), {.whole_wave_instructions = 200, .as_gpu = true});
   std::vector<ProgramText> texts;
   for (uint32_t seed = kFirstSeed; seed < kFirstSeed + kSeeds; ++seed) {
     for (const Family family : kFamilies) texts.push_back(random_program(family, seed));

@@ -16,7 +16,7 @@ struct Options {
   std::string device, save, load, family, layout;
   uint32_t whole_wave = 0, subgroup = 0, first_seed = 1, seeds = 0, most_failures = 5;
   double minutes = 0;
-  bool validation = false, unbound = false, lds_in_memory = false, list = false, no_shrink = false;
+  bool validation = false, unbound = false, lds_in_memory = false, as_gpu = false, list = false, no_shrink = false;
 };
 
 std::vector<AssembledProgram> made(const Options& options, uint32_t seed, uint32_t count) {
@@ -40,8 +40,8 @@ class Session {
  public:
   Session(const Options& options, const vulkan::Device& device)
       : options_(options),
-        machine_(device,
-                 {options.subgroup, options.layout, options.whole_wave, options.unbound, options.lds_in_memory}) {}
+        machine_(device, {options.subgroup, options.layout, options.whole_wave, options.unbound, options.lds_in_memory,
+                          options.as_gpu}) {}
 
   // False: enough failures.
   bool run(const AssembledProgram& program) {
@@ -157,6 +157,7 @@ int main(int argc, char** argv) {
   app.add_flag("--validation", options.validation, "with the validation layers");
   app.add_flag("--unbound", options.unbound, "also with nothing bound");
   app.add_flag("--lds-in-memory", options.lds_in_memory, "also with LDS in device memory");
+  app.add_flag("--as-gpu", options.as_gpu, "on a CPU device, also the code that a GPU gets");
   app.add_flag("--list", options.list, "prints the programs with their units");
   app.add_flag("--no-shrink", options.no_shrink, "failures as they are");
   CLI11_PARSE(app, argc, argv);

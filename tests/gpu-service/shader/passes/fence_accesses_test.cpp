@@ -102,6 +102,47 @@ TEST(FenceAccesses, lds_and_memory_are_not_each_other) {
             0u);
 }
 
+void count(Builder& b, ir::AtomicOp op, bool returns) {
+  b.atomic({.space = Space::lds, .atomic = op, .returns = returns}, b.exec(), address_of(b, Space::lds), b.vgpr(1));
+}
+
+TEST(FenceAccesses, atomics_that_only_add_up_need_no_order) {
+  EXPECT_EQ(fences(straight([](Builder& b) {
+              count(b, ir::AtomicOp::add, false);
+              count(b, ir::AtomicOp::add, false);
+            })),
+            0u);
+  EXPECT_EQ(fences(straight([](Builder& b) {
+              count(b, ir::AtomicOp::add, false);
+              load(b, Space::lds);
+              store(b, Space::guest);
+            })),
+            1u);
+  EXPECT_EQ(fences(straight([](Builder& b) {
+              store(b, Space::lds);
+              count(b, ir::AtomicOp::add, false);
+            })),
+            1u);
+}
+
+TEST(FenceAccesses, atomics_whose_order_shows_are_fenced) {
+  EXPECT_EQ(fences(straight([](Builder& b) {
+              count(b, ir::AtomicOp::add, false);
+              count(b, ir::AtomicOp::iand, false);
+            })),
+            1u);
+  EXPECT_EQ(fences(straight([](Builder& b) {
+              count(b, ir::AtomicOp::add, true);
+              count(b, ir::AtomicOp::add, true);
+            })),
+            1u);
+  EXPECT_EQ(fences(straight([](Builder& b) {
+              count(b, ir::AtomicOp::swap, false);
+              count(b, ir::AtomicOp::swap, false);
+            })),
+            1u);
+}
+
 TEST(FenceAccesses, private_memory_and_a_barrier_of_the_group_need_none) {
   EXPECT_EQ(fences(straight([](Builder& b) {
               store(b, Space::scratch);

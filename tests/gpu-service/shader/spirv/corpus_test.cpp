@@ -141,7 +141,6 @@ TEST(Corpus, only_kernels_whose_lanes_must_stay_together_vote) {
       {"scan", "fences between LDS accesses in its branches"},
       {"large_local", "fences between LDS accesses in its loops"},
       {"wide_local", "fences between LDS accesses in its branches"},
-      {"histogram", "a fence between the loop's loads and the atomics behind it"},
       {"bitonic", "a fence between the guard's loads and stores"},
       {"collatz", "the same"},
       {"ptrtable", "the same"},
