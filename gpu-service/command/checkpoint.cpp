@@ -4,7 +4,7 @@
 
 namespace orrery::command {
 
-void CheckpointStore::restore(protocol::RegisterBanks& banks, uint64_t first_open) {
+void CheckpointStore::restore(RegisterFile& banks, uint64_t first_open) {
   if (shared_ == nullptr) return;
   const uint64_t generation = shared_->generation.load(std::memory_order_acquire);
   if (generation == 0) return;
@@ -17,7 +17,7 @@ void CheckpointStore::restore(protocol::RegisterBanks& banks, uint64_t first_ope
     if (generation == 1) return;
     slot ^= 1;
   }
-  banks = shared_->banks[slot];
+  banks.take(shared_->banks[slot]);
 }
 
 void CheckpointStore::touched(Bank bank, uint32_t first, uint32_t count) {
@@ -31,15 +31,14 @@ void CheckpointStore::touched(Bank bank, uint32_t first, uint32_t count) {
   }
 }
 
-void CheckpointStore::save(const protocol::RegisterBanks& banks, uint64_t sequence) {
+void CheckpointStore::save(const RegisterFile& banks, uint64_t sequence) {
   if (shared_ == nullptr) return;
   const uint64_t generation = shared_->generation.load(std::memory_order_relaxed) + 1;
   const uint64_t slot = generation % 2;
   protocol::RegisterBanks& to = shared_->banks[slot];
   const auto copy = [&](Bank bank, const auto& source, auto& target) {
     Range& range = changed_[slot][static_cast<size_t>(bank)];
-    const size_t end = std::min<size_t>(range.end, source.size());
-    if (range.begin < end) std::copy(source.begin() + range.begin, source.begin() + end, target.begin() + range.begin);
+    source.copy_to(target, range.begin, std::min(range.end, source.size()));
     range = {0, 0};
   };
   copy(Bank::context, banks.context, to.context);
@@ -48,7 +47,7 @@ void CheckpointStore::save(const protocol::RegisterBanks& banks, uint64_t sequen
   to.index_base = banks.index_base;
   to.index_count = banks.index_count;
   to.instance_count = banks.instance_count;
-  std::copy(std::begin(banks.indirect_base), std::end(banks.indirect_base), std::begin(to.indirect_base));
+  std::ranges::copy(banks.indirect_base, to.indirect_base);
   shared_->sequence[slot] = sequence;
   shared_->generation.store(generation, std::memory_order_release);
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 
+#include "gpu-service/command/register_file.hpp"
 #include "protocol/segment_layout.hpp"
 
 namespace orrery::command {
@@ -19,10 +20,10 @@ class CheckpointStore {
   // Takes the newest banks saved after a submission before `first_open` (0: nothing is open, the newest at all).
   // Leaves `banks` as they are when there are none.
   // Banks saved after a submission that runs again count as never saved.
-  void restore(protocol::RegisterBanks& banks, uint64_t first_open);
+  void restore(RegisterFile& banks, uint64_t first_open);
   // `count` registers from `first` were written since the last save; only those are copied.
   void touched(Bank bank, uint32_t first, uint32_t count);
-  void save(const protocol::RegisterBanks& banks, uint64_t sequence);
+  void save(const RegisterFile& banks, uint64_t sequence);
 
  private:
   struct Range {

@@ -58,7 +58,7 @@ Result<void> handle_dispatch_indirect(Machine& machine, Queue& queue, const Pack
                                                        : address_of(packet.body[0], packet.body[1])};
   ORRERY_TRY(machine.settle());
   auto state = state_of(queue, packet);
-  if (!machine.parts.memory.read(arguments, std::as_writable_bytes(std::span(state.groups)))) {
+  if (!machine.read(arguments, std::as_writable_bytes(std::span(state.groups)))) {
     machine.refuse(queue, packet, "address",
                    fmt::format("reads its arguments at {:#x}, which is not mapped", arguments.value));
     return {};

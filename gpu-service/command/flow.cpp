@@ -22,7 +22,7 @@ Result<void> handle_indirect_buffer(Machine& machine, Queue& queue, const Packet
   // Earlier work of the stream may have written the buffer.
   ORRERY_TRY(machine.settle());
   auto words = std::make_shared<std::vector<uint32_t>>(dwords);
-  if (!machine.parts.memory.read(address, std::as_writable_bytes(std::span(*words)))) {
+  if (!machine.read(address, std::as_writable_bytes(std::span(*words)))) {
     machine.refuse(queue, packet, "address",
                    fmt::format("names {} dwords at {:#x}, which is not mapped", dwords, address.value));
     return {};
@@ -39,14 +39,18 @@ Result<void> handle_cond_exec(Machine& machine, Queue& queue, const Packet& pack
   const GuestAddress address{address_of(packet.body[0] & ~3u, packet.body[1])};
   const uint32_t skip = packet.body[3] & 0x3fff;
   ORRERY_TRY(machine.settle());
-  const auto value = machine.parts.memory.read_u32(address);
-  if (!value) {
+  if (machine.ahead != nullptr) {
+    machine.ahead->unknown(fmt::format("the dword at {:#x} decides whether packets are executed", address.value));
+    return {};
+  }
+  uint32_t value = 0;
+  if (!machine.read(address, std::as_writable_bytes(std::span(&value, 1)))) {
     machine.refuse(
         queue, packet, "address",
         fmt::format("reads its condition at {:#x}, which is not mapped; what follows is executed", address.value));
     return {};
   }
-  if (*value != 0) return {};
+  if (value != 0) return {};
   Cursor& cursor = queue.stack.back();
   if (skip > cursor.dwords->size() - cursor.at) {
     machine.refuse(queue, packet, "packet", fmt::format("skips {} dwords past the end of its buffer", skip));

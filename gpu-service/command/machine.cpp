@@ -34,6 +34,14 @@ void Machine::refused(std::span<const dispatch::Refusal> refusals) {
   for (const auto& refusal : refusals) parts.listener.refused(refusal);
 }
 
+bool Machine::read(GuestAddress address, std::span<std::byte> out) const {
+  return ahead != nullptr ? ahead->read(address, out) : parts.memory.read(address, out).has_value();
+}
+
+bool Machine::write(GuestAddress address, std::span<const std::byte> bytes, bool known) const {
+  return ahead != nullptr ? ahead->write(address, bytes, known) : parts.memory.write(address, bytes).has_value();
+}
+
 Result<void> Machine::settle() {
   if (!unfinished) return {};
   auto refusals = parts.executor.finish();
@@ -86,8 +94,7 @@ std::string describe(const Wait& wait) {
 
 bool set_registers(Queue& queue, Bank bank, uint32_t first, std::span<const uint32_t> values) {
   const auto write = [&](auto& registers) {
-    if (first > registers.size() || values.size() > registers.size() - first) return false;
-    std::copy(values.begin(), values.end(), registers.begin() + first);
+    if (!registers.set(first, values)) return false;
     queue.checkpoint.touched(bank, first, static_cast<uint32_t>(values.size()));
     return true;
   };

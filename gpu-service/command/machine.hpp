@@ -24,13 +24,29 @@ struct Packet {
   std::span<const uint32_t> body;
 };
 
+// Told what a stream does when it is run ahead of its time, in place of doing it.
+class AheadOfTime {
+ public:
+  virtual ~AheadOfTime() = default;
+  // False: not mapped.
+  virtual bool read(GuestAddress address, std::span<std::byte> out) = 0;
+  // `known`: these are the bytes that will be written, not only their place.
+  virtual bool write(GuestAddress address, std::span<const std::byte> bytes, bool known) = 0;
+  // What the stream does from here on depends on something that is not known yet.
+  virtual void unknown(std::string why) = 0;
+};
+
 struct Machine {
   ProcessorParts parts;
-  bool unfinished = false;  // the executor holds work that may not be visible yet
+  AheadOfTime* ahead = nullptr;  // set: nothing is done, it is told
+  bool unfinished = false;       // the executor holds work that may not be visible yet
 
   // "queue 0, dword 12: WRITE_DATA (0x37) writes ... [c0033700 ...]"
   void refuse(const Queue& queue, const Packet& packet, std::string_view kind, std::string_view text);
   void refused(std::span<const dispatch::Refusal> refusals);
+  // Guest memory as the packets see and change it. False: not mapped.
+  bool read(GuestAddress address, std::span<std::byte> out) const;
+  bool write(GuestAddress address, std::span<const std::byte> bytes, bool known = true) const;
   // Everything before is complete and visible in guest memory.
   Result<void> settle();
   // The CPU may have written, the map may have changed.
@@ -38,6 +54,9 @@ struct Machine {
   // The GPU clock, 100 MHz.
   uint64_t gpu_clock(const Queue& queue) const;
 };
+
+// Runs the next packet of the front submission, or enters or leaves a buffer. False: it is at its end.
+Result<bool> advance(Machine& machine, Queue& queue);
 
 // Where a queue stands: "queue 0, dword 12" and the indirect buffer, if it is in one.
 std::string place_of(const Queue& queue, uint32_t offset);

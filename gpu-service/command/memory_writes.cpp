@@ -45,7 +45,7 @@ Result<void> handle_write_data(Machine& machine, Queue& queue, const Packet& pac
   }
   const GuestAddress address{address_of(packet.body[1] & ~3u, packet.body[2])};
   if ((packet.body[0] >> 16 & 1) != 0) values = values.last(1);
-  if (!machine.parts.memory.write(address, std::as_bytes(values))) {
+  if (!machine.write(address, std::as_bytes(values))) {
     no_address(machine, queue, packet, "writes", address, values.size_bytes());
   }
   return {};

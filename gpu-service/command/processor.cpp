@@ -4,8 +4,6 @@
 #include <utility>
 
 #include "gpu-service/command/machine.hpp"
-#include "gpu-service/command/packet_table.hpp"
-#include "gpu-service/command/pm4.hpp"
 #include "shared/measure/span.hpp"
 
 namespace orrery::command {
@@ -73,41 +71,23 @@ Result<bool> Processor::run_queue(Queue& queue) {
     if (!span) span.emplace(measure::SpanName::packets, queue.submissions.front().sequence);
     if (!queue.started) {
       ORRERY_TRY(start(queue));
-    } else if (queue.fetched > kMaxFetchedDwords) {
-      machine_->parts.listener.refused(
-          {"packet", fmt::format("queue {}: a submission of more than {} dwords was given up (does it call itself?)",
-                                 queue.id, kMaxFetchedDwords)});
-      ORRERY_TRY(retire(queue));
-    } else if (!queue.stack.empty()) {
-      if (queue.stack.back().at < queue.stack.back().dwords->size()) {
-        const size_t at = queue.stack.back().at;
-        queue.preparing = false;
-        ORRERY_TRY(step(queue));
-        if (queue.preparing) {
-          queue.stack.back().at = at;
-          if (queue.preparing_since_ns == 0) queue.preparing_since_ns = host_time_ns();
-          if (!moved) span->discard();
-          return moved;
-        }
-        if (const uint64_t since = std::exchange(queue.preparing_since_ns, 0); since != 0) {
-          measure::record(measure::SpanName::live_pipeline_wait, since, host_time_ns() - since,
-                          queue.submissions.front().sequence, track_of(queue));
-        }
-      } else {
-        queue.stack.pop_back();
-      }
-    } else if (queue.next_buffer < queue.submissions.front().buffers.size()) {
-      CommandBuffer& buffer = queue.submissions.front().buffers[queue.next_buffer++];
-      if (!buffer.readable) {
-        machine_->parts.listener.refused(
-            {"address", fmt::format("queue {}: a command buffer of {} dwords at {:#x} is not mapped", queue.id,
-                                    buffer.claimed_dwords, buffer.address.value)});
-      } else {
-        queue.stack.push_back(
-            {std::make_shared<const std::vector<uint32_t>>(std::move(buffer.dwords)), 0, buffer.address, false});
-      }
     } else {
-      ORRERY_TRY(retire(queue));
+      queue.preparing = false;
+      const size_t at = queue.stack.empty() ? 0 : queue.stack.back().at;
+      auto goes_on = advance(*machine_, queue);
+      if (!goes_on) return goes_on;
+      if (queue.preparing) {
+        // The packet is run again.
+        queue.stack.back().at = at;
+        if (queue.preparing_since_ns == 0) queue.preparing_since_ns = host_time_ns();
+        if (!moved) span->discard();
+        return moved;
+      }
+      if (const uint64_t since = std::exchange(queue.preparing_since_ns, 0); since != 0) {
+        measure::record(measure::SpanName::live_pipeline_wait, since, host_time_ns() - since,
+                        queue.submissions.front().sequence, track_of(queue));
+      }
+      if (!*goes_on) ORRERY_TRY(retire(queue));
     }
     moved = true;
   }
@@ -164,51 +144,6 @@ Result<bool> Processor::poll_wait(Queue& queue) {
   return true;
 }
 
-Result<void> Processor::step(Queue& queue) {
-  Cursor& cursor = queue.stack.back();
-  const auto& dwords = *cursor.dwords;
-  const auto offset = static_cast<uint32_t>(cursor.at);
-  Packet packet{nullptr, dwords[cursor.at], offset, {}};
-  if (auto* status = machine_->parts.status; status != nullptr) {
-    status->current_sequence.store(queue.submissions.front().sequence, std::memory_order_relaxed);
-    status->current_packet.store(offset, std::memory_order_relaxed);
-  }
-  const PacketHeader header = decode_header(packet.header);
-  const size_t left = dwords.size() - cursor.at - 1;
-  if (header.type != 3) {
-    machine_->refuse(queue, packet, "packet",
-                     fmt::format("of type {}; the rest of this buffer ({} dwords) is not executed", header.type, left));
-    cursor.at = dwords.size();
-    return {};
-  }
-  packet.info = find_packet(header.opcode);
-  if (header.body_dwords > left) {
-    machine_->refuse(
-        queue, packet, "packet",
-        fmt::format("(opcode {:#x}) has {} body dwords where its buffer has {} left; they are not executed",
-                    header.opcode, header.body_dwords, left));
-    cursor.at = dwords.size();
-    return {};
-  }
-  packet.body = std::span(dwords).subspan(cursor.at + 1, header.body_dwords);
-  cursor.at += header.total_dwords();
-  if (packet.info == nullptr) {
-    machine_->refuse(queue, packet, "packet", fmt::format("with unknown opcode {:#x}", header.opcode));
-    return {};
-  }
-  if (packet.info->handler == nullptr) {
-    machine_->refuse(queue, packet, "packet", fmt::format("({:#x}) is not implemented", header.opcode));
-    return {};
-  }
-  if (header.body_dwords < packet.info->least_body || header.body_dwords > packet.info->most_body) {
-    machine_->refuse(queue, packet, "packet",
-                     fmt::format("has {} body dwords; {} to {} are handled", header.body_dwords,
-                                 packet.info->least_body, packet.info->most_body));
-    return {};
-  }
-  return packet.info->handler(*machine_, queue, packet);
-}
-
 bool Processor::idle() const {
   for (const auto& slot : queues_) {
     if (slot != nullptr && !slot->submissions.empty()) return false;
@@ -238,7 +173,7 @@ std::vector<BlockedQueue> Processor::blocked() const {
   return blocked;
 }
 
-const protocol::RegisterBanks* Processor::registers(uint32_t id) const {
+const RegisterFile* Processor::registers(uint32_t id) const {
   return id < queues_.size() && queues_[id] != nullptr ? &queues_[id]->banks : nullptr;
 }
 

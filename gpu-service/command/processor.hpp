@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu-service/command/register_file.hpp"
 #include "gpu-service/command/submission.hpp"
 #include "gpu-service/dispatch/executor.hpp"
 #include "gpu-service/memory/guest_memory.hpp"
@@ -70,7 +71,7 @@ class Processor {
   // The queues that wait now.
   std::vector<BlockedQueue> blocked() const;
   // For tests and reports; null when the queue was never used.
-  const protocol::RegisterBanks* registers(uint32_t queue) const;
+  const RegisterFile* registers(uint32_t queue) const;
 
  private:
   Queue& queue(uint32_t id);
@@ -78,7 +79,6 @@ class Processor {
   Result<bool> poll_wait(Queue& queue);
   Result<void> start(Queue& queue);
   Result<void> retire(Queue& queue);
-  Result<void> step(Queue& queue);
 
   std::unique_ptr<Machine> machine_;
   std::array<std::unique_ptr<Queue>, protocol::kMaxQueues> queues_;

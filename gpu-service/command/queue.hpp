@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gpu-service/command/checkpoint.hpp"
+#include "gpu-service/command/register_file.hpp"
 #include "gpu-service/command/submission.hpp"
 #include "protocol/segment_layout.hpp"
 
@@ -34,7 +35,7 @@ struct Wait {
 
 struct Queue {
   uint32_t id = 0;
-  protocol::RegisterBanks banks{};
+  RegisterFile banks;
   CheckpointStore checkpoint;
   std::deque<Submission> submissions;  // the front one runs once `started`
   bool started = false;

@@ -49,7 +49,7 @@ Result<void> load(Machine& machine, Queue& queue, const Packet& packet, Bank ban
   ORRERY_TRY(machine.settle());
   std::vector<uint32_t> words(pairs ? size_t{count} * 2 : count);
   queue.fetched += words.size();
-  if (!machine.parts.memory.read(table, std::as_writable_bytes(std::span(words)))) {
+  if (!machine.read(table, std::as_writable_bytes(std::span(words)))) {
     machine.refuse(queue, packet, "address",
                    fmt::format("reads {} bytes at {:#x}, which is not mapped", words.size() * 4, table.value));
     return {};
@@ -83,7 +83,7 @@ Result<void> handle_load_uconfig(Machine& m, Queue& q, const Packet& p) { return
 // The hardware loads its golden context registers. We do not know them; zero is what a queue starts with here, and
 // draws, the only readers, are refused.
 Result<void> handle_clear_state(Machine&, Queue& queue, const Packet&) {
-  queue.banks.context.fill(0);
+  queue.banks.context.clear();
   queue.checkpoint.touched(Bank::context, 0, protocol::kContextRegisters);
   return {};
 }

@@ -18,16 +18,13 @@ struct EndOfPipe {
 
 Result<void> end_of_pipe(Machine& machine, Queue& queue, const Packet& packet, const EndOfPipe& end) {
   ORRERY_TRY(machine.settle());
-  const auto& memory = machine.parts.memory;
   const uint32_t size = end.data_select == kValue32 ? 4 : 8;
   if (end.data_select > kGpuClock) {
     machine.refuse(queue, packet, "packet", fmt::format("asks for data {}, which is not handled", end.data_select));
   } else if (end.data_select != kNoData) {
     const uint64_t value = end.data_select == kGpuClock ? machine.gpu_clock(queue) : end.value;
     const GuestAddress address{end.address.value & ~uint64_t{size - 1}};
-    const auto written =
-        size == 4 ? memory.write_u32(address, static_cast<uint32_t>(value)) : memory.write_u64(address, value);
-    if (!written) {
+    if (!machine.write(address, std::as_bytes(std::span(&value, 1)).first(size), end.data_select != kGpuClock)) {
       machine.refuse(queue, packet, "address",
                      fmt::format("writes {} bytes at {:#x}, which is not mapped", size, address.value));
     }

@@ -38,7 +38,7 @@ size_t count_packets(const std::vector<uint32_t>& words) {
   return packets;
 }
 
-uint32_t register_value(const protocol::RegisterBanks& banks, uint32_t index) {
+uint32_t register_value(const RegisterFile& banks, uint32_t index) {
   if (index >= kUconfigBase) return banks.uconfig[index - kUconfigBase];
   if (index >= kContextBase) return banks.context[index - kContextBase];
   return banks.sh[index - kShBase];
