@@ -98,6 +98,10 @@ Result<std::unique_ptr<link::Link>> connect(const CommandLine& line, memory::Gue
   link::Link& joined = **link;
   ORRERY_TRY(watch_writes(line, memory, joined));
   memory.report_to(&joined.reported_writes());
+  memory.settle_before([&joined](GuestAddress begin, Bytes size, memory::GuestMemory::Settle why) {
+    const bool change = why == memory::GuestMemory::Settle::change;
+    (void)joined.queued_writes().settle(begin, size, change ? link::Unbounded::wait : link::Unbounded::go_on);
+  });
   ORRERY_TRY(memory.publish_to(&joined.map_writer(), [&joined](uint64_t version) { joined.map_changed(version); }));
   return link;
 }

@@ -31,6 +31,8 @@ constexpr std::array<PartFact, static_cast<size_t>(PartName::count)> kParts{{
     {"window-pixels", kWindowPixels},
     {"reported-writes", sizeof(ReportedWrites)},
     {"measures", sizeof(measure::Region)},
+    {"questions", ring_memory(kQuestionRing)},
+    {"answers", ring_memory(kAnswerRing)},
 }};
 constexpr size_t kPartAlign = 4096;
 

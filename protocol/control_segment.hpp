@@ -28,6 +28,8 @@ enum class PartName : uint32_t {
   window_pixels,
   reported_writes,
   measures,
+  questions,
+  answers,
   count,
 };
 std::string_view name_of(PartName part);
@@ -38,7 +40,9 @@ struct PartPlace {
 };
 using PartTable = std::array<PartPlace, static_cast<size_t>(PartName::count)>;
 
-inline constexpr uint64_t kRingCapacity = 1 << 20;          // bytes, each direction
+inline constexpr uint64_t kRingCapacity = 1 << 20;  // bytes, each direction
+inline constexpr uint64_t kQuestionRing = 64 << 10;
+inline constexpr uint64_t kAnswerRing = 1 << 20;            // an answer names thousands of ranges
 inline constexpr uint64_t kWindowPixels = 3840 * 2160 * 4;  // the last frame, at most
 
 // The guest process's: creates the memfd and the parts (zeroed).

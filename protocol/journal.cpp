@@ -123,6 +123,31 @@ std::vector<uint64_t> JournalReader::open_entries() const {
   return open;
 }
 
+bool JournalReader::open(uint64_t sequence) const {
+  const JournalEntry& entry = slot(entries_, sequence);
+  return entry.state.load(std::memory_order_acquire) == static_cast<uint32_t>(EntryState::submitted) &&
+         load_once(entry.sequence) == sequence;
+}
+
+bool JournalReader::reached(uint64_t sequence) const {
+  const JournalEntry& entry = slot(entries_, sequence);
+  // In this order: who sees a new number sees that it is being written, or more.
+  const uint64_t found = load_once(entry.sequence);
+  std::atomic_thread_fence(std::memory_order_acquire);
+  const uint32_t state = entry.state.load(std::memory_order_acquire);
+  // A slot that is being filled again held an older entry, which is done.
+  return found > sequence || (found == sequence && state != static_cast<uint32_t>(EntryState::writing));
+}
+
+uint64_t JournalReader::newest() const {
+  uint64_t newest = 0;
+  for (uint32_t i = 0; i < kJournalEntries; ++i) {
+    const uint64_t found = load_once(entries_[i].sequence);
+    if (found > newest && found % kJournalEntries == i && reached(found)) newest = found;
+  }
+  return newest;
+}
+
 void JournalReader::mark_retired(uint64_t sequence) {
   slot(entries_, sequence).state.store(static_cast<uint32_t>(EntryState::retired), std::memory_order_release);
 }

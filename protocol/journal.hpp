@@ -52,6 +52,12 @@ class JournalReader {
  public:
   JournalReader(std::span<std::byte> entries, std::span<std::byte> bodies);
   Result<EntryCopy> read(uint64_t sequence) const;
+  // It is submitted and not retired.
+  bool open(uint64_t sequence) const;
+  // It was submitted at some time, whatever became of it.
+  bool reached(uint64_t sequence) const;
+  // The newest that was; 0 when none was. Looks at every slot.
+  uint64_t newest() const;
   // Sequences submitted and not retired, in order: what a new life has to run.
   std::vector<uint64_t> open_entries() const;
   void mark_retired(uint64_t sequence);

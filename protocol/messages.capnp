@@ -27,7 +27,7 @@ enum Tracking {
 }
 
 struct Part {
-  name @0 :Text;     # "guest-to-service", "service-to-guest", "journal", "journal-bytes", "address-map", "checkpoints", "status", "window", "window-pixels", "reported-writes", "measures"
+  name @0 :Text;     # "guest-to-service", "service-to-guest", "journal", "journal-bytes", "address-map", "checkpoints", "status", "window", "window-pixels", "reported-writes", "measures", "questions", "answers"
   offset @1 :UInt64; # bytes from the start of the control segment
   size @2 :UInt64;   # bytes
 }
@@ -84,13 +84,15 @@ struct Input {
 # Something the service does not handle; reported once per distinct text, counted by the service.
 struct Refusal { kind @0 :Text; text @1 :Text; count @2 :UInt64; }
 
+# Questions and answers have rings of their own ("questions", "answers"): neither waits for other messages.
 struct QueuedWritesAnswer {
   ask @0 :UInt64;
   union {
     spans @1 :List(Span);
-    unbounded @2 :Text;
+    unbounded @2 :Text;   # why nothing bounds what may be written
     refused @3 :Text;
   }
+  sequence @4 :UInt64;    # unbounded: the newest submission for which that is so
 }
 
-struct Span { address @0 :UInt64; size @1 :UInt64; }
+struct Span { address @0 :UInt64; size @1 :UInt64; sequence @2 :UInt64; }  # sequence: the newest submission that may write there

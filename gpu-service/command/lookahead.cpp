@@ -48,6 +48,7 @@ class Lookahead::Run final : public dispatch::Executor, public AheadOfTime {
   // --- Memory
   bool read(GuestAddress address, std::span<std::byte> out) override {
     if (!owner_.memory_.read(address, out)) return false;
+    forecast_.reads = true;
     note({ForecastStep::Kind::read, {address, {out.size()}}});
     // What the queue's packets before it write is known, dword by dword.
     const uint64_t end = address.value + out.size();
@@ -131,24 +132,28 @@ const Forecast& Lookahead::take(Submission submission) {
   forecast.queue = submission.queue;
   Run run(*this, forecast);
   if (const auto stuck = stuck_.find(submission.queue); stuck != stuck_.end()) run.behind_cpu(stuck->second);
+  if (const auto lost = lost_.find(submission.queue); lost != lost_.end()) run.unknown(lost->second);
   SilentListener listener;
   Machine machine{{.memory = memory_, .executor = run, .listener = listener}, &run};
   Queue queue;
   queue.id = submission.queue;
   queue.banks = registers_[submission.queue];
   queue.submissions.push_back(std::move(submission));
-  for (;;) {
+  while (forecast.unknown.empty()) {
     auto goes_on = advance(machine, queue);
     if (!goes_on) {
       run.unknown(goes_on.error().describe());
       break;
     }
     if (queue.wait) run.wait(*std::exchange(queue.wait, std::nullopt));
-    if (!*goes_on || !forecast.unknown.empty()) break;
+    if (!*goes_on) break;
   }
   forecast.after = queue.banks;
   registers_[forecast.queue] = std::move(queue.banks);
   if (!forecast.wait.empty()) stuck_.emplace(forecast.queue, forecast.wait);
+  if (!forecast.unknown.empty()) {
+    lost_.emplace(forecast.queue, fmt::format("behind submission {}: {}", forecast.sequence, forecast.unknown));
+  }
   return forecast;
 }
 
@@ -170,6 +175,7 @@ void Lookahead::restart(uint32_t queue, RegisterFile registers) {
   }
   for (const uint64_t sequence : wrong) drop(sequence);
   stuck_.erase(queue);
+  lost_.erase(queue);
   registers_[queue] = std::move(registers);
 }
 

@@ -37,6 +37,7 @@ struct Forecast {
   size_t behind_cpu = SIZE_MAX;
   std::string wait;     // that wait
   std::string unknown;  // why the steps are not all of it; empty: they are
+  bool reads = false;   // commands or registers, from memory as it was then
   RegisterFile after;   // the queue's registers behind it
 };
 
@@ -73,6 +74,7 @@ class Lookahead {
   memory::GuestMemory memory_;
   std::map<uint32_t, RegisterFile> registers_;
   std::map<uint32_t, std::string> stuck_;  // by queue: the wait for the CPU that its last submission did not pass
+  std::map<uint32_t, std::string> lost_;   // by queue: why its registers are not known until restart()
   std::map<uint64_t, Forecast> forecasts_;
   std::multimap<uint64_t, Planned> planned_;
 };

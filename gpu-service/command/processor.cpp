@@ -116,6 +116,7 @@ Result<void> Processor::retire(Queue& queue) {
   measure::record(measure::SpanName::submission, queue.arrived_ns, host_time_ns() - queue.arrived_ns, sequence,
                   track_of(queue));
   queue.checkpoint.save(queue.banks, sequence);
+  machine_->parts.listener.registers_after(queue.id, sequence, queue.banks);
   machine_->parts.listener.retired(sequence);
   return {};
 }

@@ -24,6 +24,8 @@ class Listener {
  public:
   virtual ~Listener() = default;
   virtual void refused(const dispatch::Refusal& refusal) = 0;
+  // The queue's registers behind a submission that is about to be retired.
+  virtual void registers_after(uint32_t /*queue*/, uint64_t /*sequence*/, const RegisterFile& /*registers*/) {}
   // The submission is complete and visible to the guest; its queue's checkpoint is saved.
   virtual void retired(uint64_t sequence) = 0;
   // RELEASE_MEM or EVENT_WRITE_EOP asked for an interrupt.

@@ -40,8 +40,7 @@ TracedBuffers DispatchExecutor::State::traced_buffers(const DispatchState& dispa
     }
     return settled_read(at, out);
   });
-  const uint64_t most = std::min<uint64_t>(device.facts().max_storage_range, shader::kMostBoundBytes);
-  TracedBuffers answer = trace_descriptors(module, dispatch, most, recording);
+  TracedBuffers answer = trace_descriptors(module, dispatch, most_bound_bytes(), recording);
   if (blocked) {
     unsettled = true;
     ++counters.tables_unsettled;
@@ -50,6 +49,10 @@ TracedBuffers DispatchExecutor::State::traced_buffers(const DispatchState& dispa
   // What a lost device left unread says nothing of memory.
   if (!lost) traces.keep(std::move(key), answer, recording.take_notes());
   return answer;
+}
+
+uint64_t DispatchExecutor::State::most_bound_bytes() const {
+  return std::min<uint64_t>(device.facts().max_storage_range, shader::kMostBoundBytes);
 }
 
 std::expected<Binding, std::string> DispatchExecutor::State::bind(const TracedBuffer& buffer) {

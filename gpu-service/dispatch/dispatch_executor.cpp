@@ -282,6 +282,11 @@ std::optional<std::vector<Refusal>> DispatchExecutor::try_dispatch(const Dispatc
 
 void DispatchExecutor::prepare(const DispatchState& state) { state_->prepare(state); }
 
+DispatchWrites DispatchExecutor::writes_of(const DispatchState& state, const memory::GuestMemory& memory,
+                                           const MayChange& may_change) {
+  return state_->writes_of(state, memory, may_change);
+}
+
 std::vector<Refusal> DispatchExecutor::fill(GuestAddress destination, Bytes size, uint32_t value) {
   return state_->fill(destination, size, value);
 }

@@ -85,6 +85,8 @@ class DispatchExecutor final : public Executor {
   std::vector<Refusal> dispatch(const DispatchState& state) override;
   std::optional<std::vector<Refusal>> try_dispatch(const DispatchState& state) override;
   void prepare(const DispatchState& state) override;
+  DispatchWrites writes_of(const DispatchState& state, const memory::GuestMemory& memory,
+                           const MayChange& may_change) override;
   std::vector<Refusal> fill(GuestAddress destination, Bytes size, uint32_t value) override;
   std::vector<Refusal> copy(GuestAddress destination, GuestAddress source, Bytes size) override;
   // Refreshes the memory's map too. When the map changed, recorded work is waited for first.

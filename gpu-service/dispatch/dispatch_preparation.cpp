@@ -17,7 +17,8 @@ namespace {
 constexpr uint64_t kMostParts = 1 << 16;
 // A driver may count a call's groups in 32 bits (lavapipe does) and do none of them when they are too many.
 constexpr uint64_t kMostGroupsACall = 1u << 30;
-constexpr size_t kMostTold = 16;     // refusals of one program that are listed
+constexpr size_t kMostTold = 16;  // refusals of one program that are listed
+constexpr size_t kMostAnnounced = 4096;
 constexpr size_t kMostAhead = 1024;  // preparations under way or not yet asked for
 
 std::vector<Refusal> program_refusals(const DispatchState& dispatch, std::span<const shader::ShaderRefusal> refusals,
@@ -37,19 +38,6 @@ std::vector<Refusal> program_refusals(const DispatchState& dispatch, std::span<c
                                           dispatch.program.value, refusal.offset, refusal.mnemonic, refusal.reason)});
   }
   return out;
-}
-
-shader::TranslateOptions options_of(const DispatchState& dispatch, const LaunchGeometry& geometry,
-                                    const vulkan::DeviceFacts& facts) {
-  shader::TranslateOptions options;
-  options.host = host_features(facts);
-  options.group_size = geometry.group_size;
-  options.rsrc1 = dispatch.rsrc1;
-  options.rsrc2 = dispatch.rsrc2;
-  options.partial_groups = geometry.threads != std::array<uint32_t, 3>{};
-  options.scratch_dwords = geometry.scratch_wave_bytes / 4 / geometry.wave;
-  options.layout.wave = geometry.wave;
-  return options;
 }
 
 PreparationKey key_of(const DispatchState& dispatch, const shader::TranslateOptions& options) {
@@ -82,6 +70,19 @@ std::vector<uint32_t> known_constants(const DispatchState& dispatch, const shade
 }
 
 }  // namespace
+
+shader::TranslateOptions options_of(const DispatchState& dispatch, const LaunchGeometry& geometry,
+                                    const vulkan::DeviceFacts& facts) {
+  shader::TranslateOptions options;
+  options.host = host_features(facts);
+  options.group_size = geometry.group_size;
+  options.rsrc1 = dispatch.rsrc1;
+  options.rsrc2 = dispatch.rsrc2;
+  options.partial_groups = geometry.threads != std::array<uint32_t, 3>{};
+  options.scratch_dwords = geometry.scratch_wave_bytes / 4 / geometry.wave;
+  options.layout.wave = geometry.wave;
+  return options;
+}
 
 std::optional<Planned> DispatchExecutor::State::plan(const ReadProgram& program, const LaunchGeometry& geometry,
                                                      shader::TranslateOptions options, Wait wait) {
@@ -116,6 +117,7 @@ void DispatchExecutor::State::prepare_now(const DispatchState& dispatch, const L
 bool DispatchExecutor::State::prepared_ahead(const DispatchState& dispatch, const LaunchGeometry& geometry,
                                              const shader::TranslateOptions& options) {
   if (workers.threads() == 0) return true;
+  const std::lock_guard lock(ahead_mutex);
   const PreparationKey key = key_of(dispatch, options);
   const auto known = ahead.find(key);
   if (known != ahead.end()) {
@@ -123,31 +125,36 @@ bool DispatchExecutor::State::prepared_ahead(const DispatchState& dispatch, cons
     ahead.erase(known);
     return true;
   }
+  start_ahead(key, dispatch, geometry, options);
+  return false;
+}
+
+// Under ahead_mutex.
+void DispatchExecutor::State::start_ahead(const PreparationKey& key, const DispatchState& dispatch,
+                                          const LaunchGeometry& geometry, const shader::TranslateOptions& options) {
   if (ahead.size() >= kMostAhead) {
     std::erase_if(ahead, [](const auto& entry) { return entry.second->load(std::memory_order_acquire); });
   }
   auto done = std::make_shared<std::atomic<bool>>(false);
-  ahead.emplace(key, done);
-  ++counters.prepared_ahead;
+  ahead[key] = done;
+  prepared_ahead_count.fetch_add(1, std::memory_order_relaxed);
   workers.start([this, dispatch, geometry, options, done] {
     prepare_now(dispatch, geometry, options);
     done->store(true, std::memory_order_release);
   });
-  return false;
 }
 
 void DispatchExecutor::State::prepare(const DispatchState& dispatch) {
-  if (lost || workers.threads() == 0) return;
+  if (workers.threads() == 0 || dispatch.program.value == 0) return;
   const auto geometry = launch_geometry(dispatch);
-  if (!geometry || geometry->empty() || ahead.size() >= kMostAhead) return;
+  if (!geometry || geometry->empty()) return;
   const auto options = options_of(dispatch, *geometry, device.facts());
-  if (ahead.contains(key_of(dispatch, options))) return;
-  if (const auto program = programs.known(memory, dispatch.program)) {
-    if (!program->program) return;
-    const auto planned = plan(*program, *geometry, options, Wait::no);
-    if (planned && (!planned->choice || programs.made(*program, planned->options))) return;
-  }
-  (void)prepared_ahead(dispatch, *geometry, options);
+  const PreparationKey key = key_of(dispatch, options);
+  const std::lock_guard lock(ahead_mutex);
+  // What an earlier announcement made is there, or is made again when it is asked for.
+  if (announced.size() >= kMostAnnounced) announced.clear();
+  if (!announced.insert(key).second || ahead.contains(key) || ahead.size() >= kMostAhead) return;
+  start_ahead(key, dispatch, *geometry, options);
 }
 
 std::shared_ptr<const ReadProgram> DispatchExecutor::State::settled_program(GuestAddress address, Wait wait) {
@@ -317,12 +324,16 @@ std::optional<std::vector<Refusal>> DispatchExecutor::State::run_route(const Dis
   const Launch launch{*geometry, planned->options, *planned->choice, program, wait};
   auto routed = prepare_launch(dispatch, launch);
   counters.programs = programs.translations();
+  counters.prepared_ahead = prepared_ahead_count.load(std::memory_order_relaxed);
   if (lost) return std::vector{lost_refusal()};
   if (!routed) {
     if (routed.error().later) return std::nullopt;
     return refused(dispatch, launch, routed.error());
   }
-  if (!ahead.empty()) ahead.erase(key_of(dispatch, options));
+  if (workers.threads() != 0) {
+    const std::lock_guard lock(ahead_mutex);
+    ahead.erase(key_of(dispatch, options));
+  }
   const uint64_t group_memory = routed->prepared.translation->module->group_memory;
   const uint64_t fits = group_memory != 0 ? this->options.most_group_memory / group_memory : UINT64_MAX;
   const auto part = part_of_groups(*geometry, device.facts().max_groups, std::min(fits, kMostGroupsACall));

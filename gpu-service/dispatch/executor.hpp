@@ -4,10 +4,12 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "gpu-service/memory/recording_memory.hpp"
 #include "shared/error.hpp"
 #include "shared/quantity.hpp"
 
@@ -40,6 +42,14 @@ struct DispatchState {
   friend bool operator==(const DispatchState&, const DispatchState&) = default;
 };
 
+// What a dispatch may write, told without running it.
+struct DispatchWrites {
+  std::vector<memory::GuestSpan> spans;
+  std::string unbounded;  // why nothing bounds them; empty: `spans` is all
+};
+// Asked of a range: may work that is queued before the dispatch still write there?
+using MayChange = std::function<bool(memory::GuestSpan)>;
+
 class Executor {
  public:
   virtual ~Executor() = default;
@@ -47,8 +57,14 @@ class Executor {
   virtual std::vector<Refusal> dispatch(const DispatchState& state) = 0;
   // The same without waiting. Nothing: what it needs is still being prepared, nothing was recorded; ask again.
   virtual std::optional<std::vector<Refusal>> try_dispatch(const DispatchState& state) { return dispatch(state); }
-  // A dispatch like this comes later: whatever takes long may begin. Does not wait; may do nothing.
+  // A dispatch like this comes later: whatever takes long may begin. By any thread; does not wait; may do nothing.
   virtual void prepare(const DispatchState& /*state*/) {}
+  // Any thread may ask: what the dispatch may write. `memory` is the asking thread's own; `may_change` says which of
+  // its bytes prove nothing. Never runs waves and never waits for a preparation.
+  virtual DispatchWrites writes_of(const DispatchState& /*state*/, const memory::GuestMemory& /*memory*/,
+                                   const MayChange& /*may_change*/) {
+    return {{}, "this executor does not tell"};
+  }
   // Records a fill / copy of guest memory (DMA_DATA). Ordered with dispatches.
   virtual std::vector<Refusal> fill(GuestAddress destination, Bytes size, uint32_t value) = 0;
   virtual std::vector<Refusal> copy(GuestAddress destination, GuestAddress source, Bytes size) = 0;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <map>
+#include <mutex>
 #include <set>
 
 #include "gpu-service/dispatch/arena_buffers.hpp"
@@ -79,11 +80,15 @@ struct DispatchExecutor::State {
   PendingWrites pending;
   TracedBuffersMemo traces;
   ExecutorCounters counters;
-  uint64_t map_version = UINT64_MAX;                                   // of the buffers and the page table
-  std::vector<Refusal> found;                                          // by waits, until finish() hands them out
-  std::set<std::shared_ptr<const ReadProgram>> running;                // programs of the work not yet waited for
-  std::map<PreparationKey, std::shared_ptr<std::atomic<bool>>> ahead;  // true: it has run
-  Workers workers;                                                     // behind all that its jobs use
+  uint64_t map_version = UINT64_MAX;                     // of the buffers and the page table
+  std::vector<Refusal> found;                            // by waits, until finish() hands them out
+  std::set<std::shared_ptr<const ReadProgram>> running;  // programs of the work not yet waited for
+  // Preparations by workers; true: it has run. prepare() is any thread's.
+  std::mutex ahead_mutex;
+  std::map<PreparationKey, std::shared_ptr<std::atomic<bool>>> ahead;
+  std::set<PreparationKey> announced;  // by prepare(), each once
+  std::atomic<uint64_t> prepared_ahead_count = 0;
+  Workers workers;            // behind all that its jobs use
   std::optional<Error> lost;  // the first error of the device; from then on nothing is done
   std::chrono::steady_clock::time_point cache_saved = std::chrono::steady_clock::now();
 
@@ -110,6 +115,8 @@ struct DispatchExecutor::State {
   // the answer would need bytes that work may still write which can write anywhere.
   TracedBuffers traced_buffers(const DispatchState& dispatch, const ReadProgram& program, const shader::Module& module,
                                bool& unsettled);
+  // Of one traced buffer; the memo's answers depend on it.
+  uint64_t most_bound_bytes() const;
   std::expected<Binding, std::string> bind(const TracedBuffer& buffer);
   // Room for `bytes` of groups' memory; waits for recorded work when it has to be made anew.
   Result<void> want_scratch(uint64_t bytes);
@@ -117,8 +124,12 @@ struct DispatchExecutor::State {
   std::optional<std::vector<Refusal>> run(const DispatchState& dispatch, Wait wait);
   std::optional<std::vector<Refusal>> run_route(const DispatchState& dispatch, Wait wait);
   void prepare(const DispatchState& dispatch);
+  DispatchWrites writes_of(const DispatchState& dispatch, const memory::GuestMemory& memory,
+                           const MayChange& may_change);
   // By any thread: the program is read and translated as the dispatch will want it.
   void prepare_now(const DispatchState& dispatch, const LaunchGeometry& geometry,
+                   const shader::TranslateOptions& options);
+  void start_ahead(const PreparationKey& key, const DispatchState& dispatch, const LaunchGeometry& geometry,
                    const shader::TranslateOptions& options);
   bool prepared_ahead(const DispatchState& dispatch, const LaunchGeometry& geometry,
                       const shader::TranslateOptions& options);
@@ -141,6 +152,10 @@ struct DispatchExecutor::State {
   std::vector<Refusal> fill(GuestAddress destination, Bytes size, uint32_t value);
   std::vector<Refusal> copy(GuestAddress destination, GuestAddress source, Bytes size);
 };
+
+// What the translator is asked for; the layout is still to be chosen.
+shader::TranslateOptions options_of(const DispatchState& dispatch, const LaunchGeometry& geometry,
+                                    const vulkan::DeviceFacts& facts);
 
 // "queue 0, submission 12, dword 34"
 std::string place_of(const DispatchState& dispatch);

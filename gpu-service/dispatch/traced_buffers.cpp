@@ -93,7 +93,8 @@ TraceKey trace_key(const DispatchState& state, ContentHash code, bool host_runs_
 }
 
 std::optional<TracedBuffers> TracedBuffersMemo::find(const TraceKey& key, const memory::GuestMemory& memory,
-                                                     const std::function<bool(memory::GuestSpan)>& may_change) {
+                                                     const std::function<bool(memory::GuestSpan)>& may_change,
+                                                     TraceAsker asker) {
   std::shared_ptr<const Kept> kept;
   {
     const std::lock_guard lock(mutex_);
@@ -110,6 +111,7 @@ std::optional<TracedBuffers> TracedBuffersMemo::find(const TraceKey& key, const 
     switch (check) {
       case memory::NotesCheck::same:
         ++counters_.hits;
+        if (asker == TraceAsker::queued_writes) ++counters_.hits_of_queued_writes;
         return kept->answer;
       case memory::NotesCheck::bytes_changed:
         why = TraceMiss::bytes_changed;
@@ -178,7 +180,8 @@ std::string describe(const TraceCounters& counters) {
         fmt::format("{}{} {}", reasons.empty() ? " (" : ", ", counters.misses[i], name(static_cast<TraceMiss>(i)));
   }
   if (!reasons.empty()) reasons += ")";
-  return fmt::format("{} hits, {} misses{}; {} answers not kept", counters.hits, all, reasons, counters.not_kept);
+  return fmt::format("{} hits ({} of queued writes), {} misses{}; {} answers not kept", counters.hits,
+                     counters.hits_of_queued_writes, all, reasons, counters.not_kept);
 }
 
 }  // namespace orrery::dispatch

@@ -52,8 +52,11 @@ TraceKey trace_key(const DispatchState& state, ContentHash code, bool host_runs_
 
 enum class TraceMiss : uint8_t { unknown, bytes_changed, no_longer_mapped, now_mapped, written_by_earlier_work, count };
 const char* name(TraceMiss miss);
+// Who asks; both are served from the same answers.
+enum class TraceAsker : uint8_t { preparation, queued_writes };
 struct TraceCounters {
   uint64_t hits = 0;
+  uint64_t hits_of_queued_writes = 0;  // of them
   std::array<uint64_t, static_cast<size_t>(TraceMiss::count)> misses{};
   uint64_t not_kept = 0;    // answers whose notes prove nothing
   uint64_t read_spans = 0;  // hashed to prove hits
@@ -69,7 +72,8 @@ class TracedBuffersMemo {
   // The kept answer when memory still answers as noted; nothing otherwise, and counts why. `may_change`: recorded work
   // may still write there, so that the bytes prove nothing.
   std::optional<TracedBuffers> find(const TraceKey& key, const memory::GuestMemory& memory,
-                                    const std::function<bool(memory::GuestSpan)>& may_change);
+                                    const std::function<bool(memory::GuestSpan)>& may_change,
+                                    TraceAsker asker = TraceAsker::preparation);
   // Keeps an answer in place of an older one for the same key; the oldest goes when there are too many.
   void keep(TraceKey key, TracedBuffers answer, memory::MemoryNotes notes);
   TraceCounters counters() const;

@@ -97,6 +97,26 @@ std::vector<std::byte> encode_refusal(std::string_view kind, std::string_view te
     refusal.setCount(count);
   });
 }
+std::vector<std::byte> encode_queued_writes(uint64_t ask, std::span<const command::QueuedSpan> spans) {
+  return encode([&](wire::ServiceMessage::Builder m) {
+    auto answer = m.initQueuedWritesAnswer();
+    answer.setAsk(ask);
+    auto list = answer.initSpans(static_cast<uint32_t>(spans.size()));
+    for (uint32_t i = 0; i < spans.size(); ++i) {
+      list[i].setAddress(spans[i].span.begin.value);
+      list[i].setSize(spans[i].span.size.value);
+      list[i].setSequence(spans[i].sequence);
+    }
+  });
+}
+std::vector<std::byte> encode_queued_writes_unbounded(uint64_t ask, std::string_view reason, uint64_t sequence) {
+  return encode([&](wire::ServiceMessage::Builder m) {
+    auto answer = m.initQueuedWritesAnswer();
+    answer.setAsk(ask);
+    answer.setUnbounded(std::string(reason));
+    answer.setSequence(sequence);
+  });
+}
 std::vector<std::byte> encode_queued_writes_refused(uint64_t ask, std::string_view reason) {
   return encode([&](wire::ServiceMessage::Builder m) {
     auto answer = m.initQueuedWritesAnswer();

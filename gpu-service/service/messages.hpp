@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "gpu-service/command/queued_answer.hpp"
 #include "gpu-service/present/presenter.hpp"
 #include "shared/error.hpp"
 
@@ -36,6 +37,8 @@ std::vector<std::byte> encode_flip_done(uint64_t sequence);
 std::vector<std::byte> encode_queue_event(uint32_t queue, uint32_t context_id);
 std::vector<std::byte> encode_input(const present::PadState& pad);
 std::vector<std::byte> encode_refusal(std::string_view kind, std::string_view text, uint64_t count);
+std::vector<std::byte> encode_queued_writes(uint64_t ask, std::span<const command::QueuedSpan> spans);
+std::vector<std::byte> encode_queued_writes_unbounded(uint64_t ask, std::string_view reason, uint64_t sequence);
 std::vector<std::byte> encode_queued_writes_refused(uint64_t ask, std::string_view reason);
 std::vector<std::byte> encode_window_closed();
 std::vector<std::byte> encode_settled(uint64_t number);

@@ -40,7 +40,8 @@ Service::Service(const ServiceParts& parts)
       to_guest_(parts.segment.part(PartName::service_to_guest)),
       journal_(parts.segment.part(PartName::journal), parts.segment.part(PartName::journal_bytes)),
       feed_(journal_),
-      processor_({parts.memory, parts.executor, *this, &status_, checkpoints_of(parts.segment), parts.logical_clock}) {}
+      processor_({parts.memory, parts.executor, *this, &status_, checkpoints_of(parts.segment), parts.logical_clock}),
+      queued_writes_(parts.segment, parts.memory.another(), parts.executor) {}
 
 Result<void> Service::run() {
   status_.lives.store(parts_.life, std::memory_order_relaxed);
@@ -58,8 +59,12 @@ Result<void> Service::loop() {
   ORRERY_TRY(feed_.take_open(parts_.life));
   if (parts_.life > 1) {
     log::info("life {}: {} journal entries to run again", parts_.life, feed_.size());
-    for (uint32_t queue = 0; queue < protocol::kMaxQueues; ++queue) processor_.restore(queue, feed_.first_open(queue));
+    for (uint32_t queue = 0; queue < protocol::kMaxQueues; ++queue) {
+      processor_.restore(queue, feed_.first_open(queue));
+      if (const auto* registers = processor_.registers(queue)) queued_writes_.restore(queue, *registers);
+    }
   }
+  queued_writes_.start();
   moved_ = waits_reported_ = Clock::now();
   for (;;) {
     status_.heartbeat.fetch_add(1, std::memory_order_relaxed);
@@ -76,6 +81,7 @@ Result<void> Service::loop() {
       log::info("asked to end by SIGTERM");
       return {};
     }
+    if (auto broken = queued_writes_.error()) return std::unexpected(std::move(*broken));
     const auto now = Clock::now();
     if (*messages || *worked) {
       moved_ = now;
@@ -136,9 +142,12 @@ Result<bool> Service::take_messages(std::chrono::milliseconds wait) {
 Result<void> Service::handle(std::span<const std::byte> message) {
   auto decoded = decode_from_guest(message);
   if (!decoded) return std::unexpected(std::move(decoded.error()));
-  if (const auto* submit = std::get_if<Submit>(&*decoded)) return feed_.announced(submit->sequence);
+  if (const auto* submit = std::get_if<Submit>(&*decoded)) {
+    queued_writes_.submitted();
+    return feed_.announced(submit->sequence);
+  }
   if (const auto* asked = std::get_if<QueuedWritesAsked>(&*decoded)) {
-    send(encode_queued_writes_refused(asked->ask, "queued writes are not worked out yet"));
+    send(encode_queued_writes_refused(asked->ask, "questions have a ring of their own"));
   } else if (const auto* settle = std::get_if<Settle>(&*decoded)) {
     settle_ = settle->number;
   } else if (std::holds_alternative<Shutdown>(*decoded)) {
@@ -250,6 +259,10 @@ void Service::refused(const dispatch::Refusal& refusal) {
   if (entry == nullptr) return;
   log::info("refused, {}: {} (x{})", entry->refusal.kind, entry->refusal.text, entry->count);
   send(encode_refusal(entry->refusal.kind, entry->refusal.text, entry->count));
+}
+
+void Service::registers_after(uint32_t queue, uint64_t sequence, const command::RegisterFile& registers) {
+  queued_writes_.retired(queue, sequence, registers);
 }
 
 void Service::retired(uint64_t sequence) {

@@ -8,6 +8,7 @@
 #include "gpu-service/command/processor.hpp"
 #include "gpu-service/present/presenter.hpp"
 #include "gpu-service/service/journal_feed.hpp"
+#include "gpu-service/service/queued_writes.hpp"
 #include "gpu-service/service/refusal_log.hpp"
 #include "protocol/control_segment.hpp"
 #include "protocol/ring.hpp"
@@ -53,6 +54,7 @@ class Service final : private command::Listener {
   std::chrono::milliseconds pause();
 
   void refused(const dispatch::Refusal& refusal) override;
+  void registers_after(uint32_t queue, uint64_t sequence, const command::RegisterFile& registers) override;
   void retired(uint64_t sequence) override;
   void queue_event(uint32_t queue, uint32_t context_id) override;
 
@@ -65,6 +67,7 @@ class Service final : private command::Listener {
   RefusalLog refusals_;
   command::Processor processor_;
   std::optional<uint64_t> settle_;  // asked for, and not yet answered
+  QueuedWrites queued_writes_;
   bool shutdown_ = false;
   bool close_told_ = false;
   bool peer_lost_ = false;  // found while sending

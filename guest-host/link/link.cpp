@@ -45,7 +45,8 @@ Link::Link(UniqueFd launcher, const UniqueFd& arena, Bytes arena_size, LinkOptio
       stop_event_(std::move(stop_event)),
       map_writer_(segment_.part(PartName::address_map)),
       reported_writes_(segment_.part(PartName::reported_writes)),
-      log_(segment_) {
+      log_(segment_),
+      queued_writes_(segment_, log_) {
   protocol::RingProducer(segment_.part(PartName::service_to_guest)).reset();
   measure::set_title(segment_.measures(), options_.run.title);
 }
@@ -118,6 +119,9 @@ EndReport Link::finish(int exit_code, std::chrono::milliseconds wait) {
   if (const QueueFull full = log_.queue_full(); full.waits > 0) {
     log::info("queue full: the title waited {} time(s) for the GPU service, {} ms in all", full.waits,
               std::chrono::duration_cast<std::chrono::milliseconds>(full.waited).count());
+  }
+  if (const QueuedWritesCounts counts = queued_writes_.counts(); counts.settled > 0) {
+    log::info("queued writes: {}", describe(counts));
   }
   if (trace_) trace_->finish();
   report.launcher_gone = gone();

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "guest-host/link/listener.hpp"
+#include "guest-host/link/queued_writes.hpp"
 #include "guest-host/link/submission_log.hpp"
 #include "guest-host/link/trace_writer.hpp"
 #include "protocol/address_map.hpp"
@@ -53,6 +54,7 @@ class Link {
   // Waits until the service, of whichever life, has done all that it can, and the listener has heard of it. Ends early
   // when the run does.
   void settle();
+  QueuedWrites& queued_writes() { return queued_writes_; }
   const protocol::ControlSegment& segment() const { return segment_; }
   const LinkOptions& options() const { return options_; }
 
@@ -96,6 +98,7 @@ class Link {
   protocol::AddressMapWriter map_writer_;
   protocol::ReportedWritesWriter reported_writes_;
   SubmissionLog log_;
+  QueuedWrites queued_writes_;
   Listener* listener_ = nullptr;
 
   std::unique_ptr<TraceWriter> trace_;

@@ -81,6 +81,7 @@ void Link::greet(uint32_t life, UniqueFd fd) {
     from_service_.emplace(segment_.part(PartName::service_to_guest));
   }
   log_.attach();
+  queued_writes_.attach();
   const protocol::OfferedMemory memory{arena_, arena_size_, pagemap_ ? &pagemap_ : nullptr};
   auto device = protocol::greet_service(*service_, memory, segment_, life, options_.run, options_.greet_timeout_ms);
   if (!device) {
@@ -112,6 +113,7 @@ void Link::greet(uint32_t life, UniqueFd fd) {
 void Link::drop_service() {
   if (!service_) return;
   log_.detach();
+  queued_writes_.detach();
   {
     const std::lock_guard state(state_);
     attached_ = false;
@@ -187,6 +189,7 @@ bool Link::take_message(std::chrono::milliseconds wait) {
       }
       link.changed_.notify_all();
     }
+    void operator()(const QueuedWritesAnswer&) {}  // comes over its own ring
     void operator()(const Unexpected&) {}
   };
   std::visit(Handle{*this}, *message);

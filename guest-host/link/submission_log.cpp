@@ -128,6 +128,16 @@ std::vector<uint64_t> SubmissionLog::open() const {
   return sequences;
 }
 
+bool SubmissionLog::any_open() const { return newest_open(UINT64_MAX) != 0; }
+
+uint64_t SubmissionLog::newest_open(uint64_t last) const {
+  const std::lock_guard state(state_);
+  for (auto entry = outstanding_.rbegin(); entry != outstanding_.rend(); ++entry) {
+    if (entry->first <= last && !journal_.retired(entry->first)) return entry->first;
+  }
+  return 0;
+}
+
 uint64_t SubmissionLog::submitted() const {
   const std::lock_guard state(state_);
   return journal_.last_sequence();

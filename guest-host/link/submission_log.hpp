@@ -43,6 +43,9 @@ class SubmissionLog {
   bool wait_done(uint64_t sequence, std::chrono::nanoseconds limit);
   // Sequences not done yet, oldest first.
   std::vector<uint64_t> open() const;
+  bool any_open() const;
+  // The newest that is not done, of those up to `last`; 0: none.
+  uint64_t newest_open(uint64_t last) const;
   uint64_t submitted() const;
   QueueFull queue_full() const;
 

@@ -28,6 +28,29 @@ PadInput pad_of(wire::Input::Reader input) {
           input.getRightY(),  input.getL2(),    input.getR2()};
 }
 
+QueuedWritesAnswer answer_of(wire::QueuedWritesAnswer::Reader from) {
+  QueuedWritesAnswer answer;
+  answer.ask = from.getAsk();
+  answer.sequence = from.getSequence();
+  switch (from.which()) {
+    case wire::QueuedWritesAnswer::SPANS:
+      answer.spans.reserve(from.getSpans().size());
+      for (const auto span : from.getSpans()) {
+        answer.spans.push_back({{span.getAddress()}, {span.getSize()}, span.getSequence()});
+      }
+      break;
+    case wire::QueuedWritesAnswer::UNBOUNDED:
+      answer.unbounded = from.getUnbounded().cStr();
+      if (answer.unbounded.empty()) answer.unbounded = "for no reason given";
+      break;
+    case wire::QueuedWritesAnswer::REFUSED:
+      answer.refused = from.getRefused().cStr();
+      if (answer.refused.empty()) answer.refused = "for no reason given";
+      break;
+  }
+  return answer;
+}
+
 FromService convert(wire::ServiceMessage::Reader message) {
   switch (message.which()) {
     case wire::ServiceMessage::RETIRED:
@@ -46,6 +69,8 @@ FromService convert(wire::ServiceMessage::Reader message) {
       return WindowClosed{};
     case wire::ServiceMessage::SETTLED:
       return Settled{message.getSettled()};
+    case wire::ServiceMessage::QUEUED_WRITES_ANSWER:
+      return answer_of(message.getQueuedWritesAnswer());
     default:
       return Unexpected{};
   }
@@ -64,6 +89,14 @@ std::vector<std::byte> encode_settle(uint64_t number) {
 }
 std::vector<std::byte> encode_shutdown() {
   return encode([](wire::GuestMessage::Builder m) { m.setShutdown(); });
+}
+
+std::vector<std::byte> encode_queued_writes(uint64_t ask, uint64_t last) {
+  return encode([&](wire::GuestMessage::Builder m) {
+    auto question = m.initQueuedWrites();
+    question.setAsk(ask);
+    question.setSequence(last);
+  });
 }
 
 Result<FromService> decode_from_service(std::span<const std::byte> bytes) {

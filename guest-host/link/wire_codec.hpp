@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "guest-host/link/listener.hpp"
+#include "guest-host/link/queued_writes.hpp"
 #include "shared/error.hpp"
 
 namespace orrery::link {
@@ -17,6 +18,7 @@ std::vector<std::byte> encode_submit(uint64_t sequence);
 std::vector<std::byte> encode_map_changed(uint64_t version);
 std::vector<std::byte> encode_shutdown();
 std::vector<std::byte> encode_settle(uint64_t number);
+std::vector<std::byte> encode_queued_writes(uint64_t ask, uint64_t last);
 
 struct Retired {
   uint64_t sequence;
@@ -35,10 +37,10 @@ struct WindowClosed {};
 struct Settled {
   uint64_t number;
 };
-// A valid message that this guest process did not ask for (answers to questions it does not ask yet).
+// A valid message of a kind that this guest process does not know.
 struct Unexpected {};
-using FromService =
-    std::variant<Retired, FlipDone, QueueEvent, PadInput, ServiceRefusal, WindowClosed, Settled, Unexpected>;
+using FromService = std::variant<Retired, FlipDone, QueueEvent, PadInput, ServiceRefusal, WindowClosed, Settled,
+                                 QueuedWritesAnswer, Unexpected>;
 
 // Error (protocol_mismatch) for bytes that are no ServiceMessage.
 Result<FromService> decode_from_service(std::span<const std::byte> bytes);

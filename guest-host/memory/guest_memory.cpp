@@ -88,19 +88,32 @@ std::optional<ArenaOffset> GuestMemory::allocate_direct(ArenaOffset search_begin
   return ArenaOffset{*place};
 }
 
-Result<void> GuestMemory::release_direct(ArenaOffset offset, Bytes size) {
-  std::unique_lock lock(mutex_);
-  if (offset.value % kGuestPage != 0 || size.value % kGuestPage != 0 || !direct_.allocated(offset.value, size.value)) {
-    return fail(ExitCode::guest_fault, "direct memory {:#x}+{:#x} is not allocated", offset.value, size.value);
-  }
-  std::vector<std::pair<GuestAddress, Bytes>> gone;
+std::vector<std::pair<GuestAddress, Bytes>> GuestMemory::windows_of(ArenaOffset offset, Bytes size) const {
+  std::vector<std::pair<GuestAddress, Bytes>> found;
   const ArenaOffset end = offset + size;
   for (const auto& [begin, window] : windows_) {
     if (window.reserved || window.kind != MapKind::direct) continue;
     const ArenaOffset low = std::max(window.offset, offset);
     const ArenaOffset high = std::min(window.offset + window.size, end);
-    if (low < high) gone.emplace_back(window.begin + (low - window.offset), high - low);
+    if (low < high) found.emplace_back(window.begin + (low - window.offset), high - low);
   }
+  return found;
+}
+
+Result<void> GuestMemory::release_direct(ArenaOffset offset, Bytes size) {
+  if (settle_ && size <= arena_size_ && offset.value <= arena_size_.value) {
+    std::vector<std::pair<GuestAddress, Bytes>> shown;
+    {
+      std::shared_lock lock(mutex_);
+      shown = windows_of(offset, size);
+    }
+    for (const auto& [begin, bytes] : shown) settled(begin, bytes, Settle::change);
+  }
+  std::unique_lock lock(mutex_);
+  if (offset.value % kGuestPage != 0 || size.value % kGuestPage != 0 || !direct_.allocated(offset.value, size.value)) {
+    return fail(ExitCode::guest_fault, "direct memory {:#x}+{:#x} is not allocated", offset.value, size.value);
+  }
+  const auto gone = windows_of(offset, size);
   for (const auto& [begin, bytes] : gone) ORRERY_TRY(clear_range(begin, bytes));
   direct_.release(offset.value, size.value);
   discard(offset, size);
@@ -153,6 +166,7 @@ Result<GuestAddress> GuestMemory::map(const MapRequest& request) {
     return fail(ExitCode::guest_fault, "cannot map {:#x} bytes at {:#x} aligned to {:#x}", request.size.value,
                 request.address.value, request.alignment.value);
   }
+  if (request.fixed && !request.keep_existing) settled(request.address, size, Settle::change);
   std::unique_lock lock(mutex_);
   GuestAddress place = request.address;
   if (!request.fixed) {
@@ -303,6 +317,7 @@ Result<void> GuestMemory::unmap(GuestAddress begin, Bytes size) {
   if (begin.value % kGuestPage != 0 || size.value == 0 || begin >= layout_.end || size > layout_.end - begin) {
     return fail(ExitCode::guest_fault, "cannot unmap {:#x}+{:#x}", begin.value, size.value);
   }
+  settled(begin, {align_up(size.value, kGuestPage)}, Settle::change);
   std::unique_lock lock(mutex_);
   ORRERY_TRY(clear_range(begin, {align_up(size.value, kGuestPage)}));
   return changed_map();
@@ -315,6 +330,7 @@ Result<void> GuestMemory::protect(GuestAddress begin, Bytes wanted, uint32_t pro
     return fail(ExitCode::guest_fault, "cannot protect {:#x}+{:#x}", begin.value, wanted.value);
   }
   const GuestAddress end{align_up((begin + wanted).value, kGuestPage)};
+  settled(first, end - first, Settle::change);
   std::unique_lock lock(mutex_);
   std::vector<Window> touched;
   GuestAddress reached = first;

@@ -128,6 +128,21 @@ class GuestMemory {
     return write(to, std::as_bytes(std::span(&value, 1)));
   }
 
+  // Why a range must not be written by GPU work any more.
+  enum class Settle : uint8_t {
+    change,  // it is about to be unmapped, protected or replaced: all work that may write it has to be done
+    read,    // it is read on the title's behalf: so has work that is known to write it
+  };
+  // From now on called, without any lock, before either. Called once, before guest threads start.
+  void settle_before(std::function<void(GuestAddress begin, Bytes size, Settle why)> settle) {
+    settle_ = std::move(settle);
+  }
+  // read() of data that GPU work may have been asked to make.
+  Result<void> read_settled(GuestAddress from, std::span<std::byte> to) const {
+    settled(from, {to.size()}, Settle::read);
+    return read(from, to);
+  }
+
   // From now on every change is published there and `changed` is called with the new version (under the memory's lock:
   // it must not call back). Publishes the present map at once. Called once, before guest threads start.
   Result<void> publish_to(protocol::AddressMapWriter* writer, std::function<void(uint64_t version)> changed);
@@ -141,6 +156,11 @@ class GuestMemory {
  private:
   GuestMemory(UniqueFd arena, Bytes arena_size, GuestLayout layout);
   Result<GuestAddress> choose_place(Bytes size, GuestAddress wish, Bytes alignment, MapKind kind) const;
+  void settled(GuestAddress begin, Bytes size, Settle why) const {
+    if (settle_) settle_(begin, size, why);
+  }
+  // Where windows show direct memory.
+  std::vector<std::pair<GuestAddress, Bytes>> windows_of(ArenaOffset offset, Bytes size) const;
   Result<void> clear_range(GuestAddress begin, Bytes size);
   bool overlaps(GuestAddress begin, Bytes size) const;
   void give_back(const Window& window);
@@ -160,6 +180,7 @@ class GuestMemory {
   protocol::ReportedWritesWriter* reports_ = nullptr;
   protocol::AddressMapWriter* writer_ = nullptr;
   std::function<void(uint64_t)> changed_;
+  std::function<void(GuestAddress, Bytes, Settle)> settle_;
 };
 
 }  // namespace orrery::memory

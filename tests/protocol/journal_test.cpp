@@ -43,6 +43,29 @@ TEST(Journal, what_was_appended_is_read_back_until_it_is_retired) {
   EXPECT_EQ(writer.reclaim(), 0u);
 }
 
+TEST(Journal, readers_know_which_entries_are_open_and_which_were_ever_there) {
+  JournalMemory memory(1 << 16);
+  JournalWriter writer(memory.entry_bytes(), memory.body_bytes());
+  JournalReader reader(memory.entry_bytes(), memory.body_bytes());
+  EXPECT_EQ(reader.newest(), 0u);
+  EXPECT_FALSE(reader.reached(1));
+  for (uint64_t i = 1; i <= 3 * kJournalEntries; ++i) {
+    ASSERT_EQ(append(writer, std::vector<std::byte>(8)), i);
+    ASSERT_TRUE(reader.open(i));
+    ASSERT_TRUE(reader.reached(i));
+    ASSERT_FALSE(reader.reached(i + 1));
+    if (i > 2) {
+      reader.mark_retired(i - 2);
+      ASSERT_FALSE(reader.open(i - 2));
+      ASSERT_TRUE(reader.reached(i - 2));
+    }
+  }
+  EXPECT_EQ(reader.newest(), 3ull * kJournalEntries);
+  EXPECT_EQ(reader.open_entries().size(), 2u);
+  EXPECT_TRUE(reader.reached(1)) << "its slot holds a newer one";
+  EXPECT_FALSE(reader.open(1));
+}
+
 TEST(Journal, a_full_journal_pushes_back_until_the_oldest_retires) {
   JournalMemory memory(4096);
   JournalWriter writer(memory.entry_bytes(), memory.body_bytes());

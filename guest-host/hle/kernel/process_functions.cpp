@@ -27,7 +27,7 @@ int64_t write_file(Environment& env, int file, GuestAddress data, uint64_t size,
   std::vector<std::byte> piece;
   for (uint64_t done = 0; done < size; done += piece.size()) {
     piece.resize(std::min(size - done, kPiece));
-    if (!env.memory.read(data + Bytes{done}, piece)) return error(kEfault);
+    if (!env.memory.read_settled(data + Bytes{done}, piece)) return error(kEfault);
     if (!write_all(file, piece)) return error(kEio);
   }
   return static_cast<int64_t>(size);

@@ -27,6 +27,23 @@ std::vector<std::byte> encode(Fill fill) {
   return {begin, begin + bytes.size()};
 }
 
+std::string words_of_answer(wire::QueuedWritesAnswer::Reader answer) {
+  switch (answer.which()) {
+    case wire::QueuedWritesAnswer::SPANS: {
+      std::string text = "spans:";
+      for (const auto s : answer.getSpans()) {
+        text += fmt::format(" {:#x}+{} by {}", s.getAddress(), s.getSize(), s.getSequence());
+      }
+      return text;
+    }
+    case wire::QueuedWritesAnswer::UNBOUNDED:
+      return fmt::format("unbounded up to {}: {}", answer.getSequence(), answer.getUnbounded().cStr());
+    case wire::QueuedWritesAnswer::REFUSED:
+      return fmt::format("queued writes {} refused", answer.getAsk());
+  }
+  return "unknown";
+}
+
 std::string words_of(std::span<const std::byte> bytes) {
   std::vector<capnp::word> words(bytes.size() / sizeof(capnp::word));
   std::memcpy(words.data(), bytes.data(), bytes.size());
@@ -45,7 +62,7 @@ std::string words_of(std::span<const std::byte> bytes) {
       return fmt::format("refusal {}: {}", message.getRefusal().getKind().cStr(),
                          message.getRefusal().getText().cStr());
     case wire::ServiceMessage::QUEUED_WRITES_ANSWER:
-      return fmt::format("queued writes {} refused", message.getQueuedWritesAnswer().getAsk());
+      return words_of_answer(message.getQueuedWritesAnswer());
     case wire::ServiceMessage::WINDOW_CLOSED:
       return "closed";
     case wire::ServiceMessage::SETTLED:
@@ -68,6 +85,7 @@ std::vector<dispatch::Refusal> CpuExecutor::fill(GuestAddress destination, Bytes
 }
 Result<std::vector<dispatch::Refusal>> CpuExecutor::finish() {
   if (lost) return fail(ExitCode::internal, "the device was lost");
+  while (busy != nullptr && busy->load()) std::this_thread::sleep_for(1ms);
   return std::vector<dispatch::Refusal>{};
 }
 
@@ -106,6 +124,25 @@ void GuestSide::attach() {
   to_service->reset();
   protocol::RingProducer(segment.part(PartName::service_to_guest)).reset();
   from_service.emplace(segment.part(PartName::service_to_guest));
+  questions.emplace(segment.part(PartName::questions));
+  questions->reset();
+  protocol::RingProducer(segment.part(PartName::answers)).reset();
+  answers.emplace(segment.part(PartName::answers));
+}
+
+std::string GuestSide::ask(uint64_t last) {
+  EXPECT_TRUE(questions->push(encode([&](wire::GuestMessage::Builder m) {
+                                auto question = m.initQueuedWrites();
+                                question.setAsk(++last_ask_);
+                                question.setSequence(last);
+                              }),
+                              kPatience));
+  auto record = answers->pop(kPatience);
+  if (!record || !*record) {
+    ADD_FAILURE() << "no answer came";
+    return "";
+  }
+  return words_of(**record);
 }
 
 void GuestSide::start(uint32_t life, bool window) {
@@ -119,6 +156,7 @@ void GuestSide::start(uint32_t life, bool window) {
                                protocol::AddressMapReader(view.part(PartName::address_map), {kDataSize}));
     CpuExecutor executor(memory);
     executor.lost = lose_device.load();
+    executor.busy = &device_busy;
     Service service({view, memory, executor, presenter, life, true, window, [this] { return gone.load(); },
                      [this] { return term.load(); }, nullptr});
     ended_ = service.run();

@@ -30,7 +30,12 @@ class CpuExecutor : public dispatch::Executor {
   std::vector<dispatch::Refusal> copy(GuestAddress, GuestAddress, Bytes) override { return {}; }
   Result<void> acquire() override { return {}; }
   Result<std::vector<dispatch::Refusal>> finish() override;
+  dispatch::DispatchWrites writes_of(const dispatch::DispatchState& state, const memory::GuestMemory&,
+                                     const dispatch::MayChange&) override {
+    return {{}, fmt::format("program {:#x} tells nothing", state.program.value)};
+  }
   std::atomic<bool> lost{false};
+  const std::atomic<bool>* busy = nullptr;  // finish() waits while it is set
 
  private:
   memory::GuestMemory& memory_;
@@ -68,6 +73,8 @@ class GuestSide {
   uint64_t submit(std::vector<uint32_t> dwords, uint32_t queue = 0, bool announce = true);
   uint64_t flip(uint64_t flip_index, uint64_t address = kData, uint64_t format = 0x8000000000000000);
   void announce(uint64_t sequence);
+  // Which ranges may submissions up to `last` (0: all) still write? The answer in words.
+  std::string ask(uint64_t last = 0);
   void shutdown();
   void settle(uint64_t number);
   void push(std::span<const std::byte> bytes);
@@ -86,11 +93,14 @@ class GuestSide {
   std::optional<protocol::JournalWriter> journal;
   std::optional<protocol::RingProducer> to_service;
   std::optional<protocol::RingConsumer> from_service;
+  std::optional<protocol::RingProducer> questions;
+  std::optional<protocol::RingConsumer> answers;
   RecordingPresenter presenter;
-  std::atomic<bool> gone{false}, term{false}, lose_device{false};
+  std::atomic<bool> gone{false}, term{false}, lose_device{false}, device_busy{false};
 
  private:
   uint64_t append(protocol::EntryKind kind, uint32_t queue, std::span<const std::span<const std::byte>> body);
+  uint64_t last_ask_ = 0;
   std::thread thread_;
   Result<void> ended_;
 };
