@@ -21,13 +21,15 @@ TracedBuffers DispatchExecutor::State::traced_buffers(const DispatchState& dispa
       return may(ArenaRange{piece.offset.value, piece.offset.value + piece.size.value});
     });
   };
-  const auto may_change = [&](memory::GuestSpan span) {
-    return touches(span, [&](ArenaRange range) { return pending.may_touch(range); });
-  };
-  if (auto kept = traces.find(key, memory, may_change)) {
+  const auto may_change = [&](memory::GuestSpan span) { return may_be_written(span); };
+  ProgramReport& report = reports.of({dispatch.program, program.content});
+  TraceMiss why{};
+  if (auto kept = traces.find(key, memory, may_change, TraceAsker::preparation, &why)) {
+    ++report.hits;
     measure::count(measure::Counter::trace_hits);
     return std::move(*kept);
   }
+  ++report.misses[static_cast<size_t>(why)];
   measure::count(measure::Counter::trace_misses);
   bool blocked = false;
   memory::RecordingMemory recording(memory, [&](GuestAddress at, std::span<std::byte> out) {
@@ -49,6 +51,20 @@ TracedBuffers DispatchExecutor::State::traced_buffers(const DispatchState& dispa
   // What a lost device left unread says nothing of memory.
   if (!lost) traces.keep(std::move(key), answer, recording.take_notes());
   return answer;
+}
+
+bool DispatchExecutor::State::may_be_written(memory::GuestSpan span) const {
+  const auto pieces = memory.pieces(span.begin, span.size);
+  return !pieces || std::ranges::any_of(*pieces, [&](const memory::Piece& piece) {
+    return pending.may_touch({piece.offset.value, piece.offset.value + piece.size.value});
+  });
+}
+
+void DispatchExecutor::State::add_written(memory::GuestSpan span, Prepared& prepared) const {
+  const auto pieces = memory.pieces(span.begin, span.size);
+  for (const auto& piece : pieces.value_or(std::vector<memory::Piece>{})) {
+    prepared.written.push_back({piece.offset.value, piece.offset.value + piece.size.value});
+  }
 }
 
 uint64_t DispatchExecutor::State::most_bound_bytes() const {

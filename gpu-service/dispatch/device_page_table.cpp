@@ -96,6 +96,18 @@ Result<void> DevicePageTable::update(std::span<const PageRun> runs, const ArenaB
   return {};
 }
 
+void DevicePageTable::let_store_only(std::span<const uint64_t> pages) {
+  for (const auto& [index, table] : tables_) {
+    shader::PageEntry* const entry = entries(table);
+    for (uint64_t i = 0; i < kLevel2Entries; ++i) {
+      if (!std::ranges::binary_search(pages, index * kLevel2Entries + i)) entry[i].write = 0;
+    }
+  }
+  // The window knows no pages that can't be stored to.
+  const shader::PageTableWindow none{};
+  std::memcpy(level1_.mapped().data() + kLevel1Entries * 8, &none, sizeof(none));
+}
+
 shader::PageTableWindow DevicePageTable::window() const {
   shader::PageTableWindow window{};
   std::memcpy(&window, level1_.mapped().data() + kLevel1Entries * 8, sizeof(window));

@@ -22,6 +22,9 @@ class DevicePageTable {
   // Makes the table show `runs` where `arena` has buffers; only what changed is written. Only while the device is idle.
   // The pages' protection is not looked at: every page that is shown can be read and written.
   Result<void> update(std::span<const PageRun> runs, const ArenaBuffers& arena);
+  // Of the pages that are shown now only these, by number and in order, can be stored to; no window. For a table of its
+  // own, which is not updated any more.
+  void let_store_only(std::span<const uint64_t> pages);
   DeviceAddress level1() const { return level1_.address(); }
   // What the device would find, for tests and reports.
   shader::PageEntry entry(GuestAddress address) const;

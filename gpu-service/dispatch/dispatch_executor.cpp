@@ -84,6 +84,7 @@ const ExecutorCounters& DispatchExecutor::counters() const { return state_->coun
 Coherence DispatchExecutor::coherence() const {
   return state_->arena.mirrors() && state_->coherence == Coherence::imported ? Coherence::mirrored : state_->coherence;
 }
+std::string DispatchExecutor::routes_text() const { return state_->reports.text(); }
 TraceCounters DispatchExecutor::trace_counters() const { return state_->traces.counters(); }
 
 DispatchExecutor::State::~State() {
@@ -174,9 +175,16 @@ Result<void> DispatchExecutor::State::settle() {
   ORRERY_TRY(batches.wait());
   if (!mirrors) return {};
   const measure::Span span(measure::SpanName::write_back);
+  const uint64_t before = mirrors->counters().written_back_bytes;
   auto conflict = mirrors->finish_write_back();
   if (!conflict) return std::unexpected(std::move(conflict.error()));
   counters.mirrors = mirrors->counters();
+  const uint64_t bytes = mirrors->counters().written_back_bytes - before;
+  if (running.size() == 1) {
+    reports.of({(*running.begin())->address, (*running.begin())->content}).written_back_bytes += bytes;
+  } else {
+    reports.written_back_together(bytes);
+  }
   if (*conflict) {
     note(
         {"conflict", fmt::format("the CPU and the GPU both wrote {} bytes without waiting for each other, the first at "
@@ -216,6 +224,7 @@ std::vector<Refusal> DispatchExecutor::State::record(const DispatchState& dispat
   const vulkan::ComputePipeline& pipeline = prepared.pipeline->pipeline;
   const std::span<const Binding> bindings = prepared.bindings;
   const auto count = static_cast<uint32_t>(bindings.size());
+  const uint64_t uploaded = mirrors ? mirrors->counters().uploaded_bytes : 0;
   // Accesses through the page table may reach anything, unless they are all those of images that are known.
   if (translation.module->uses_page_table && !prepared.images_known) {
     if (auto wanted = want_everything(); !wanted) return {lose(std::move(wanted.error()))};
@@ -223,6 +232,10 @@ std::vector<Refusal> DispatchExecutor::State::record(const DispatchState& dispat
     std::vector<ArenaRange> ranges = prepared.images;
     for (const Binding& binding : bindings) ranges.push_back(binding.arena);
     if (auto wanted = want(ranges); !wanted) return {lose(std::move(wanted.error()))};
+  }
+  if (mirrors) {
+    reports.of({dispatch.program, launch.program->content}).uploaded_bytes +=
+        mirrors->counters().uploaded_bytes - uploaded;
   }
   auto room = batches.dispatch_step(pipeline.set_layout(), count,
                                     {dispatch.program, dispatch.queue, dispatch.packet_offset, dispatch.sequence});
@@ -242,7 +255,8 @@ std::vector<Refusal> DispatchExecutor::State::record(const DispatchState& dispat
     counters.bound_bytes += bindings[i].arena.size();
   }
   for (const ArenaRange& range : prepared.image_writes) pending.add(range);
-  if (translation.module->writes_anywhere) pending.add_anything();
+  if (translation.module->writes_anywhere && prepared.page_table == nullptr) pending.add_anything();
+  for (const ArenaRange& range : prepared.written) pending.add(range);
   vkUpdateDescriptorSets(device.handle(), count, writes.data(), 0, nullptr);
   vkCmdBindPipeline(room->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle());
   if (count > 0) {
@@ -251,7 +265,7 @@ std::vector<Refusal> DispatchExecutor::State::record(const DispatchState& dispat
   }
   shader::PushConstants push{};
   push.user_data = dispatch.user_data;
-  push.page_table = pages.level1().value;
+  push.page_table = (prepared.page_table != nullptr ? *prepared.page_table : pages).level1().value;
   push.escapes = room->escapes.value;
   push.bound_info = room->bound_info_address.value;
   push.threads = geometry.threads;
@@ -318,6 +332,7 @@ Result<void> DispatchExecutor::acquire() {
 }
 
 Result<void> DispatchExecutor::State::take_map() {
+  writable.clear();
   auto made = arena.update(memory.entries());
   if (!made) return std::unexpected(std::move(made.error()));
   if (arena.mirrors() && !mirrors) {

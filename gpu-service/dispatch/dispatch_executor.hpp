@@ -95,6 +95,8 @@ class DispatchExecutor final : public Executor {
 
   const ExecutorCounters& counters() const;
   TraceCounters trace_counters() const;
+  // A line for each program: its routes, what the memo served, why a route did not work.
+  std::string routes_text() const;
   // What `automatic` came to.
   Coherence coherence() const;
 

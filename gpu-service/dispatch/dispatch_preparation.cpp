@@ -45,6 +45,13 @@ PreparationKey key_of(const DispatchState& dispatch, const shader::TranslateOpti
           options.group_size, options.scratch_dwords, options.partial_groups, options.bind_buffers};
 }
 
+uint64_t waves_of(const LaunchGeometry& geometry) {
+  uint64_t waves = geometry.waves_per_group();
+  for (const uint32_t count : geometry.count)
+    waves = count != 0 && waves > UINT64_MAX / count ? UINT64_MAX : waves * count;
+  return waves;
+}
+
 std::string refusal_text(const Translation& translation) {
   const auto& first = translation.refusals.front();
   const std::string more =
@@ -180,11 +187,13 @@ std::expected<Prepared, RouteRefusal> DispatchExecutor::State::prepare_bound(con
   if (!translation->module) return std::unexpected(RouteRefusal{.reason = refusal_text(*translation)});
   const shader::Module& module = *translation->module;
   if (module.writes_anywhere) {
-    return std::unexpected(
-        RouteRefusal{.reason = fmt::format("{}: a store at {:#x} through an address or descriptor "
-                                           "that is not bound: {}",
-                                           kHostRunPassed, module.write_instruction, shader::text(module.write_reason)),
-                     .host_run_passed = true});
+    const uint64_t waves = waves_of(launch.geometry);
+    std::string why = fmt::format("{}: a store at {:#x} through an address or descriptor that is not bound: {}",
+                                  kHostRunPassed, module.write_instruction, shader::text(module.write_reason));
+    if (waves > kMostDispatchWaves) {
+      why += fmt::format(" ({} waves, more than MOST_DISPATCH_WAVES, {})", waves, kMostDispatchWaves);
+    }
+    return std::unexpected(RouteRefusal{.reason = std::move(why), .host_run_passed = true});
   }
   if (module.buffers.size() > std::min(device.facts().max_storage_buffers, BatchRing::kMostBuffers)) {
     return std::unexpected(RouteRefusal{.reason = fmt::format("{} buffers", module.buffers.size())});
@@ -265,12 +274,14 @@ std::expected<Routed<Prepared>, NotRouted> DispatchExecutor::State::prepare_laun
                                                                                    const Launch& launch) {
   bool unsettled = false;
   RouteSteps<Prepared> steps;
-  steps.trace = [&] { return prepare_bound(dispatch, launch, unsettled); };
-  if (options.device_addressing) steps.device_addressed = [&] { return prepare_addressed(dispatch, launch); };
-  steps.host_run = [&]() -> std::expected<Prepared, RouteRefusal> {
-    return std::unexpected(RouteRefusal{.reason = "the host runs no waves yet"});
-  };
   const ProgramKey key{dispatch.program, launch.program->content};
+  steps.trace = [&] {
+    auto bound = prepare_bound(dispatch, launch, unsettled);
+    if (!bound && !bound.error().later) reports.of(key).why = bound.error().reason;
+    return bound;
+  };
+  if (options.device_addressing) steps.device_addressed = [&] { return prepare_addressed(dispatch, launch); };
+  steps.host_run = [&] { return allowing_host_runs(dispatch, launch); };
   auto routed = prepare_routed(routes, key, steps);
   if (routed || routed.error().later || !unsettled) return routed;
   // Bound, after all that may still write its tables: nothing else runs it.
@@ -357,6 +368,9 @@ std::optional<std::vector<Refusal>> DispatchExecutor::State::run_route(const Dis
 std::vector<Refusal> DispatchExecutor::State::refused(const DispatchState& dispatch, const Launch& launch,
                                                       const NotRouted& failed) {
   ++counters.refused;
+  ProgramReport& report = reports.of({dispatch.program, launch.program->content});
+  ++report.refused;
+  report.why = describe(failed.tried);
   const auto translation = programs.made(*launch.program, launch.options);
   if (translation != nullptr && !translation->module) {
     const std::string text = refusal_text(*translation);
@@ -382,6 +396,9 @@ void DispatchExecutor::State::count(const DispatchState& dispatch, const Launch&
     default:
       ++counters.host_runs;
   }
+  ProgramReport& report = reports.of({dispatch.program, launch.program->content});
+  ++report.dispatches[static_cast<size_t>(routed.route)];
+  for (const Binding& binding : routed.prepared.bindings) report.bound_bytes += binding.arena.size();
   if (launch.options.layout.whole_wave()) {
     ++counters.whole_wave;
     if (!launch.choice.reason.empty() && !std::exchange(routed.prepared.translation->warned, true)) {

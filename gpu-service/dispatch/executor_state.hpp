@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <set>
@@ -11,14 +12,17 @@
 #include "gpu-service/dispatch/batch_ring.hpp"
 #include "gpu-service/dispatch/device_page_table.hpp"
 #include "gpu-service/dispatch/dispatch_executor.hpp"
+#include "gpu-service/dispatch/host_run.hpp"
 #include "gpu-service/dispatch/launch_geometry.hpp"
 #include "gpu-service/dispatch/mirror_sync.hpp"
 #include "gpu-service/dispatch/pending_writes.hpp"
 #include "gpu-service/dispatch/program_cache.hpp"
+#include "gpu-service/dispatch/program_reports.hpp"
 #include "gpu-service/dispatch/routes.hpp"
 #include "gpu-service/dispatch/traced_buffers.hpp"
 #include "gpu-service/dispatch/workers.hpp"
 #include "gpu-service/memory/guest_memory.hpp"
+#include "gpu-service/vulkan/facts.hpp"
 
 namespace orrery::dispatch {
 
@@ -51,6 +55,18 @@ struct Prepared {
   std::vector<ArenaRange> images = {}, image_writes = {};  // what traced images are, and those that are stored to
   bool images_known = false;                               // nothing else is reached through the page table
   std::shared_ptr<const MadePipeline> pipeline = {};
+  // Host run: what it may store to, and the page table that lets it store nowhere else.
+  std::vector<ArenaRange> written;
+  std::shared_ptr<DevicePageTable> page_table;
+};
+// A run of waves on the host that a worker makes.
+struct HostRunAhead {
+  TraceKey key;
+  std::shared_ptr<std::atomic<bool>> done;
+};
+struct WritablePages {
+  std::vector<uint64_t> numbers;
+  std::shared_ptr<DevicePageTable> table;
 };
 // Preparations that workers have under way.
 using PreparationKey =
@@ -87,7 +103,10 @@ struct DispatchExecutor::State {
   std::mutex ahead_mutex;
   std::map<PreparationKey, std::shared_ptr<std::atomic<bool>>> ahead;
   std::set<PreparationKey> announced;  // by prepare(), each once
-  std::atomic<uint64_t> prepared_ahead_count = 0;
+  std::atomic<uint64_t> prepared_ahead_count = 0, host_run_groups = 0;
+  std::vector<HostRunAhead> host_runs;
+  std::deque<WritablePages> writable;  // oldest first; of the map in force
+  ProgramReports reports;
   Workers workers;            // behind all that its jobs use
   std::optional<Error> lost;  // the first error of the device; from then on nothing is done
   std::chrono::steady_clock::time_point cache_saved = std::chrono::steady_clock::now();
@@ -115,6 +134,8 @@ struct DispatchExecutor::State {
   // the answer would need bytes that work may still write which can write anywhere.
   TracedBuffers traced_buffers(const DispatchState& dispatch, const ReadProgram& program, const shader::Module& module,
                                bool& unsettled);
+  // Its pieces of the arena are among what the dispatch is known to write.
+  void add_written(memory::GuestSpan span, Prepared& prepared) const;
   // Of one traced buffer; the memo's answers depend on it.
   uint64_t most_bound_bytes() const;
   std::expected<Binding, std::string> bind(const TracedBuffer& buffer);
@@ -143,6 +164,13 @@ struct DispatchExecutor::State {
   // With the pipeline for these specialization constants.
   std::expected<Prepared, RouteRefusal> compiled(Prepared prepared, std::vector<uint32_t> constants, Wait wait);
   std::expected<Prepared, RouteRefusal> prepare_addressed(const DispatchState& dispatch, const Launch& launch);
+  std::expected<Prepared, RouteRefusal> allowing_host_runs(const DispatchState& dispatch, const Launch& launch);
+  TracedBuffers host_run_now(const DispatchState& dispatch, const LaunchGeometry& geometry, const ReadProgram& program,
+                             const memory::GuestMemory& asker);
+  bool host_run_ahead(const DispatchState& dispatch, const Launch& launch);
+  Result<std::shared_ptr<DevicePageTable>> writable_pages(std::span<const memory::GuestSpan> spans);
+  // Recorded work may still store there.
+  bool may_be_written(memory::GuestSpan span) const;
   std::expected<Routed<Prepared>, NotRouted> prepare_launch(const DispatchState& dispatch, const Launch& launch);
   std::vector<Refusal> refused(const DispatchState& dispatch, const Launch& launch, const NotRouted& failed);
   void count(const DispatchState& dispatch, const Launch& launch, const Routed<Prepared>& routed);

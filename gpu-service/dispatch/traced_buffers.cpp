@@ -94,7 +94,7 @@ TraceKey trace_key(const DispatchState& state, ContentHash code, bool host_runs_
 
 std::optional<TracedBuffers> TracedBuffersMemo::find(const TraceKey& key, const memory::GuestMemory& memory,
                                                      const std::function<bool(memory::GuestSpan)>& may_change,
-                                                     TraceAsker asker) {
+                                                     TraceAsker asker, TraceMiss* missed) {
   std::shared_ptr<const Kept> kept;
   {
     const std::lock_guard lock(mutex_);
@@ -128,6 +128,7 @@ std::optional<TracedBuffers> TracedBuffersMemo::find(const TraceKey& key, const 
     }
   }
   ++counters_.misses[static_cast<size_t>(why)];
+  if (missed != nullptr) *missed = why;
   return std::nullopt;
 }
 
@@ -170,18 +171,21 @@ const char* name(TraceMiss miss) {
   return "?";
 }
 
-std::string describe(const TraceCounters& counters) {
+std::string describe(const TraceMisses& misses) {
   uint64_t all = 0;
   std::string reasons;
-  for (size_t i = 0; i < counters.misses.size(); ++i) {
-    if (counters.misses[i] == 0) continue;
-    all += counters.misses[i];
-    reasons +=
-        fmt::format("{}{} {}", reasons.empty() ? " (" : ", ", counters.misses[i], name(static_cast<TraceMiss>(i)));
+  for (size_t i = 0; i < misses.size(); ++i) {
+    if (misses[i] == 0) continue;
+    all += misses[i];
+    reasons += fmt::format("{}{} {}", reasons.empty() ? " (" : ", ", misses[i], name(static_cast<TraceMiss>(i)));
   }
   if (!reasons.empty()) reasons += ")";
-  return fmt::format("{} hits ({} of queued writes), {} misses{}; {} answers not kept", counters.hits,
-                     counters.hits_of_queued_writes, all, reasons, counters.not_kept);
+  return fmt::format("{} misses{}", all, reasons);
+}
+
+std::string describe(const TraceCounters& counters) {
+  return fmt::format("{} hits ({} of queued writes), {}; {} answers not kept", counters.hits,
+                     counters.hits_of_queued_writes, describe(counters.misses), counters.not_kept);
 }
 
 }  // namespace orrery::dispatch

@@ -54,10 +54,12 @@ enum class TraceMiss : uint8_t { unknown, bytes_changed, no_longer_mapped, now_m
 const char* name(TraceMiss miss);
 // Who asks; both are served from the same answers.
 enum class TraceAsker : uint8_t { preparation, queued_writes };
+using TraceMisses = std::array<uint64_t, static_cast<size_t>(TraceMiss::count)>;
+std::string describe(const TraceMisses& misses);  // "2 misses (1 bytes it read changed, ...)"
 struct TraceCounters {
   uint64_t hits = 0;
   uint64_t hits_of_queued_writes = 0;  // of them
-  std::array<uint64_t, static_cast<size_t>(TraceMiss::count)> misses{};
+  TraceMisses misses{};
   uint64_t not_kept = 0;    // answers whose notes prove nothing
   uint64_t read_spans = 0;  // hashed to prove hits
 };
@@ -70,10 +72,10 @@ class TracedBuffersMemo {
 
   explicit TracedBuffersMemo(size_t most = kMostAnswers) : most_(most) {}
   // The kept answer when memory still answers as noted; nothing otherwise, and counts why. `may_change`: recorded work
-  // may still write there, so that the bytes prove nothing.
+  // may still write there, so that the bytes prove nothing. `why`: set where nothing is answered.
   std::optional<TracedBuffers> find(const TraceKey& key, const memory::GuestMemory& memory,
                                     const std::function<bool(memory::GuestSpan)>& may_change,
-                                    TraceAsker asker = TraceAsker::preparation);
+                                    TraceAsker asker = TraceAsker::preparation, TraceMiss* why = nullptr);
   // Keeps an answer in place of an older one for the same key; the oldest goes when there are too many.
   void keep(TraceKey key, TracedBuffers answer, memory::MemoryNotes notes);
   TraceCounters counters() const;

@@ -26,6 +26,9 @@ ParsedOptions parse_options(int argc, char** argv) {
          "imported (programs work in the title's memory), mirrored (in copies on the device), per-run (mirrored, "
          "with one harvest per copied run: slow, for measurements), auto (mirrored on discrete GPUs)")
       ->check(CLI::IsMember({"auto", "imported", "mirrored", "per-run"}));
+  app.add_flag("--routes", options.routes, "at the end say by which routes each program's dispatches were prepared");
+  app.add_flag("!--no-device-addressing", options.device_addressing,
+               "programs may not store through addresses they compute, except where a run on the host found them");
   auto* list = app.add_flag("--list-devices", options.list_devices, "list the Vulkan devices and end");
   app.add_flag("--json", options.json, "with --list-devices: as JSON")->needs(list);
   app.footer(

@@ -15,6 +15,8 @@ struct Options {
   uint32_t patience = 300;      // seconds for one batch of GPU work
   bool cpu = false;             // the software device
   std::string tracker = "auto";
+  bool routes = false;
+  bool device_addressing = true;
   dispatch::Coherence coherence = dispatch::Coherence::automatic;
   bool validation = false;
   bool list_devices = false;

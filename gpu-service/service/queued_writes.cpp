@@ -5,13 +5,13 @@
 
 #include "gpu-service/service/messages.hpp"
 #include "shared/log.hpp"
+#include "shared/measure/span.hpp"
 
 namespace orrery::service {
 namespace {
 
 using namespace std::chrono_literals;
 using protocol::PartName;
-using Clock = std::chrono::steady_clock;
 
 // How long a thread sleeps before it looks whether it is to end.
 constexpr auto kSlice = 20ms;
@@ -72,12 +72,8 @@ void QueuedWrites::fail_with(Error error) {
 std::unique_lock<std::mutex> QueuedWrites::locked() {
   std::unique_lock lock(lookahead_mutex_, std::try_to_lock);
   if (lock.owns_lock()) return lock;
-  const auto began = Clock::now();
+  const measure::Span waiting(measure::SpanName::lock_wait);
   lock.lock();
-  counters_.lock_waits.fetch_add(1, std::memory_order_relaxed);
-  counters_.lock_wait_ns.fetch_add(
-      static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - began).count()),
-      std::memory_order_relaxed);
   return lock;
 }
 

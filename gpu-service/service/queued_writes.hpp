@@ -19,7 +19,6 @@ namespace orrery::service {
 
 struct QueuedWritesCounters {
   std::atomic<uint64_t> asks{0}, bounded{0}, unbounded{0};
-  std::atomic<uint64_t> lock_waits{0}, lock_wait_ns{0};
   std::atomic<uint64_t> wrong_forecasts{0};  // whose registers turned out to be other ones
 };
 

@@ -54,6 +54,12 @@ Result<void> Service::run() {
   return ended;
 }
 
+std::string Service::queued_writes_text() const {
+  const QueuedWritesCounters& c = queued_writes_.counters();
+  return fmt::format("{} asks, {} bounded, {} unbounded, {} forecasts made again", c.asks.load(), c.bounded.load(),
+                     c.unbounded.load(), c.wrong_forecasts.load());
+}
+
 Result<void> Service::loop() {
   ORRERY_TRY(parts_.memory.refresh());
   ORRERY_TRY(feed_.take_open(parts_.life));

@@ -35,6 +35,8 @@ class Service final : private command::Listener {
   // Runs until the guest process asks for the end (no error), is gone (peer_gone), sends garbage (protocol_mismatch),
   // or the device or its driver fails (device_lost).
   Result<void> run();
+  // "12 asks, 10 bounded, 2 unbounded, ..."
+  std::string queued_writes_text() const;
 
  private:
   using Clock = std::chrono::steady_clock;

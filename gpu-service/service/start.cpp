@@ -131,6 +131,7 @@ Result<void> start(const Options& options) {
   wanted.coherence = options.coherence;
   wanted.tracker = tracker->get();
   wanted.preparation_threads = std::max(1u, std::thread::hardware_concurrency() / 2);
+  wanted.device_addressing = options.device_addressing;
   wanted.patience = std::chrono::seconds(options.patience);
   auto executor = dispatch::DispatchExecutor::create(*device, memory, wanted);
   if (!executor) return forward(std::move(executor), "preparing the device");
@@ -153,6 +154,13 @@ Result<void> start(const Options& options) {
     const int status = tell_end(ended);
     std::fflush(nullptr);
     _exit(status);
+  }
+  if (options.routes) {
+    const auto& counters = (*executor)->counters();
+    fmt::print(
+        stderr, "[gpu] routes: {} trace, {} device-addressed, {} host run, {} refused; memo: {}; queued writes: {}\n{}",
+        counters.bound, counters.device_addressed, counters.host_runs, counters.refused,
+        dispatch::describe((*executor)->trace_counters()), service.queued_writes_text(), (*executor)->routes_text());
   }
   log::debug("traced buffers: {}", dispatch::describe((*executor)->trace_counters()));
   if (const auto messages = device->instance().validation_messages(); messages != 0) {

@@ -5,6 +5,7 @@
 
 #include "guest-host/link/wire_codec.hpp"
 #include "shared/log.hpp"
+#include "shared/measure/span.hpp"
 
 namespace orrery::link {
 namespace {
@@ -81,7 +82,11 @@ void QueuedWrites::detach() { attached_.store(false); }
 
 std::optional<QueuedWritesAnswer> QueuedWrites::ask(uint64_t last, std::chrono::milliseconds limit) {
   const auto began = Clock::now();
-  auto answer = ask_now(last, limit);
+  std::optional<QueuedWritesAnswer> answer;
+  {
+    const measure::Span span(measure::SpanName::queued_writes, last);
+    answer = ask_now(last, limit);
+  }
   const std::lock_guard counting(counting_);
   counts_.asks += 1;
   counts_.asked += Clock::now() - began;

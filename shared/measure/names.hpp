@@ -34,6 +34,7 @@ enum class SpanName : uint8_t {
   present,
   keep_frame,
   device_open,
+  host_run,
   count,
 };
 
@@ -68,6 +69,7 @@ inline constexpr std::array<SpanFact, static_cast<size_t>(SpanName::count)> kSpa
     {"present", "flip", "showing a frame"},
     {"keep frame", "flip", "writing a frame as PNG"},
     {"open device", "", "opening the Vulkan device"},
+    {"host run", "program", "running a dispatch's waves on the host to find where they store"},
 }};
 
 enum class Counter : uint8_t {

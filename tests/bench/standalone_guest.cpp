@@ -15,7 +15,6 @@ namespace orrery::bench {
 namespace {
 
 constexpr Bytes kArena{64 << 20};
-constexpr uint64_t kCommands = 0x2'0000'0000;
 
 }  // namespace
 
@@ -27,16 +26,24 @@ Result<std::unique_ptr<StandaloneGuest>> StandaloneGuest::start(const std::strin
   auto arena = make_memory_file("bench-arena", kArena);
   if (!arena) return std::unexpected(arena.error());
   guest->arena_ = std::move(*arena);
+  auto bytes = Mapping::of(guest->arena_, {0}, {1 << 20});
+  if (!bytes) return std::unexpected(bytes.error());
+  guest->arena_bytes_ = std::move(*bytes);
   using protocol::PartName;
   auto part = [&](PartName name) { return guest->segment_->part(name); };
   protocol::AddressMapWriter map(part(PartName::address_map));
-  const protocol::MapEntry entry{kCommands, 1 << 20, 0, 0x33, static_cast<uint32_t>(protocol::MapKind::direct)};
+  const protocol::MapEntry entry{kMemory, 1 << 20, 0, 0x33, static_cast<uint32_t>(protocol::MapKind::direct)};
   if (auto published = map.publish(std::span(&entry, 1)); !published) return std::unexpected(published.error());
   guest->journal_.emplace(part(PartName::journal), part(PartName::journal_bytes));
   guest->to_service_.emplace(part(PartName::guest_to_service));
   guest->to_service_->reset();
   protocol::RingProducer(part(PartName::service_to_guest)).reset();
   guest->from_service_.emplace(part(PartName::service_to_guest), protocol::WaitPolicy{.spins = 0});
+
+  guest->questions_.emplace(part(PartName::questions));
+  guest->questions_->reset();
+  protocol::RingProducer(part(PartName::answers)).reset();
+  guest->answers_.emplace(part(PartName::answers));
 
   auto ends = protocol::ControlSocket::pair();
   if (!ends) return std::unexpected(ends.error());
@@ -65,14 +72,13 @@ StandaloneGuest::~StandaloneGuest() {
   ::waitpid(service_, nullptr, 0);
 }
 
-uint64_t StandaloneGuest::submit_empty() {
+uint64_t StandaloneGuest::submit(std::vector<uint32_t> dwords, uint32_t queue) {
   const protocol::SubmissionBody body{1, 0};
-  const protocol::SubmittedBuffer buffer{kCommands, 1, 1};
-  const uint32_t nop = 0xffff1000;
+  const protocol::SubmittedBuffer buffer{kMemory, static_cast<uint32_t>(dwords.size()), 1};
   const std::array<std::span<const std::byte>, 3> pieces{
-      std::as_bytes(std::span(&body, 1)), std::as_bytes(std::span(&buffer, 1)), std::as_bytes(std::span(&nop, 1))};
+      std::as_bytes(std::span(&body, 1)), std::as_bytes(std::span(&buffer, 1)), std::as_bytes(std::span(dwords))};
   std::optional<uint64_t> sequence;
-  while (!(sequence = journal_->try_append(protocol::EntryKind::submission, 0, 0, pieces))) {
+  while (!(sequence = journal_->try_append(protocol::EntryKind::submission, queue, 0, pieces))) {
   }
   capnp::MallocMessageBuilder message;
   message.initRoot<protocol::wire::GuestMessage>().setSubmit(*sequence);
@@ -89,6 +95,24 @@ Result<void> StandaloneGuest::sleep_until_retired(uint64_t sequence) {
     if (!*record) return fail(ExitCode::service_lost, "submission {} was not retired within 5 s", sequence);
   }
   return {};
+}
+
+Result<std::optional<size_t>> StandaloneGuest::queued_writes() {
+  capnp::MallocMessageBuilder message;
+  auto question = message.initRoot<protocol::wire::GuestMessage>().initQueuedWrites();
+  question.setAsk(++last_ask_);
+  const auto words = capnp::messageToFlatArray(message);
+  const auto chars = words.asBytes();
+  questions_->push({reinterpret_cast<const std::byte*>(chars.begin()), chars.size()}, std::chrono::seconds(1));
+  auto record = answers_->pop(std::chrono::milliseconds(5000));
+  if (!record) return std::unexpected(record.error());
+  if (!*record) return fail(ExitCode::service_lost, "no answer within 5 s");
+  std::vector<capnp::word> copy((*record)->size() / sizeof(capnp::word));
+  std::memcpy(copy.data(), (*record)->data(), (*record)->size());
+  capnp::FlatArrayMessageReader reader(kj::arrayPtr(copy.data(), copy.size()));
+  const auto answer = reader.getRoot<protocol::wire::ServiceMessage>().getQueuedWritesAnswer();
+  if (!answer.isSpans()) return std::optional<size_t>{};
+  return std::optional<size_t>{answer.getSpans().size()};
 }
 
 void StandaloneGuest::drain() {

@@ -4,6 +4,9 @@
 
 #include <sys/types.h>
 #include <memory>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "protocol/address_map.hpp"
 #include "protocol/control_segment.hpp"
@@ -20,7 +23,13 @@ class StandaloneGuest {
   ~StandaloneGuest();
 
   // Submits one command buffer of one no-operation dword; answers the sequence number.
-  uint64_t submit_empty();
+  uint64_t submit_empty() { return submit({0xffff1000}); }
+  uint64_t submit(std::vector<uint32_t> dwords, uint32_t queue = 0);
+  // Where the mapped range begins for the title, and its bytes.
+  static constexpr uint64_t kMemory = 0x2'0000'0000;
+  std::span<std::byte> memory() { return arena_bytes_.bytes(); }
+  // Which ranges may open submissions still write? How many, or nothing when they are unbounded. Sleeps on the answer.
+  Result<std::optional<size_t>> queued_writes();
   bool retired(uint64_t sequence) const { return journal_->retired(sequence); }
   // Sleeps on the service's ring until it says that `sequence` is retired.
   Result<void> sleep_until_retired(uint64_t sequence);
@@ -31,6 +40,10 @@ class StandaloneGuest {
   StandaloneGuest() = default;
   pid_t service_ = -1;
   UniqueFd arena_;
+  Mapping arena_bytes_;
+  std::optional<protocol::RingProducer> questions_;
+  std::optional<protocol::RingConsumer> answers_;
+  uint64_t last_ask_ = 0;
   std::optional<protocol::ControlSegment> segment_;
   std::optional<protocol::ControlSocket> socket_;
   std::optional<protocol::JournalWriter> journal_;

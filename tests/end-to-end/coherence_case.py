@@ -22,9 +22,9 @@ class Coherence(RunCase):
         for how in (("--coherence", "imported"), ("--coherence", "mirrored"), ("--coherence", "mirrored", "--tracker", "hash"),
                     ("--coherence", "per-run")):
             with self.subTest(how=how):
-                self.assertIn("streaming-loop: 5 equal, 0 different", self.run_loop(*how, title=every).out)
+                self.assertIn("streaming-loop: 6 equal, 0 different", self.run_loop(*how, title=every).out)
         with self.subTest(how="without import"):
-            self.assertIn("streaming-loop: 5 equal, 0 different", self.run_loop(title=every, ORRERY_IMPORT="off").out)
+            self.assertIn("streaming-loop: 6 equal, 0 different", self.run_loop(title=every, ORRERY_IMPORT="off").out)
 
     def test_an_acquire_point_costs_one_harvest_and_only_what_changed_is_uploaded(self):
         reports = {}

@@ -17,9 +17,18 @@ class Run {
  public:
   Run(const Dispatch& dispatch, GuestBytes& memory) : dispatch_(dispatch), memory_(memory), engine_(dispatch, memory) {}
 
+  Outcome some(std::span<const std::array<uint32_t, 3>> groups) {
+    if (!wave_is_known()) {
+      return outcome_;
+    }
+    for (size_t i = 0; i < groups.size() && !outcome_.refusal; ++i) {
+      group(groups[i]);
+    }
+    return outcome_;
+  }
+
   Outcome all() {
-    if (dispatch_.wave != 32 && dispatch_.wave != 64) {
-      refuse(fmt::format("wave width {}", dispatch_.wave));
+    if (!wave_is_known()) {
       return outcome_;
     }
     for (uint32_t z = 0; z < dispatch_.groups[2] && !outcome_.refusal; ++z) {
@@ -33,6 +42,14 @@ class Run {
   }
 
  private:
+  bool wave_is_known() {
+    if (dispatch_.wave != 32 && dispatch_.wave != 64) {
+      refuse(fmt::format("wave width {}", dispatch_.wave));
+      return false;
+    }
+    return true;
+  }
+
   void refuse(std::string reason) {
     if (!outcome_.refusal) {
       outcome_.refusal = ShaderRefusal{0, "program", std::move(reason)};
@@ -213,6 +230,10 @@ void Wave::refuse(const Step& step, std::string reason) {
 }
 
 void Wave::load(const Step& step, uint64_t address, std::span<std::byte> out) {
+  if (step.place_only) {
+    if (!memory->touch(address, out.size(), false)) note_escape(*this, step, address, false);
+    return;
+  }
   if (address - kScratchBase < group->scratch.size() &&
       out.size() <= group->scratch.size() - (address - kScratchBase)) {
     std::memcpy(out.data(), group->scratch.data() + (address - kScratchBase), out.size());
@@ -223,6 +244,10 @@ void Wave::load(const Step& step, uint64_t address, std::span<std::byte> out) {
 }
 
 void Wave::store(const Step& step, uint64_t address, std::span<const std::byte> bytes) {
+  if (step.place_only) {
+    if (!memory->touch(address, bytes.size(), true)) note_escape(*this, step, address, true);
+    return;
+  }
   if (address - kScratchBase < group->scratch.size() &&
       bytes.size() <= group->scratch.size() - (address - kScratchBase)) {
     std::memcpy(group->scratch.data() + (address - kScratchBase), bytes.data(), bytes.size());
@@ -232,5 +257,9 @@ void Wave::store(const Step& step, uint64_t address, std::span<const std::byte> 
 }
 
 Outcome run(const Dispatch& dispatch, GuestBytes& memory) { return Run(dispatch, memory).all(); }
+
+Outcome run_groups(const Dispatch& dispatch, std::span<const std::array<uint32_t, 3>> groups, GuestBytes& memory) {
+  return Run(dispatch, memory).some(groups);
+}
 
 }  // namespace orrery::shader::interpret

@@ -5,8 +5,15 @@
 namespace orrery::shader::interpret {
 
 Engine::Engine(const Dispatch& dispatch, GuestBytes& memory) : dispatch_(dispatch), memory_(memory) {
-  for (const Instruction& instruction : dispatch.program->instructions) {
-    add(instruction);
+  const auto& instructions = dispatch.program->instructions;
+  for (size_t i = 0; i < instructions.size(); ++i) {
+    const StepUse use = i < dispatch.uses.size() ? dispatch.uses[i] : StepUse::whole;
+    if (use == StepUse::none) {
+      left_out_.emplace(instructions[i].offset, instructions[i].offset + instructions[i].size);
+      continue;
+    }
+    add(instructions[i]);
+    steps_.back().place_only = use == StepUse::place_only;
   }
   link(0);
 }
@@ -17,11 +24,15 @@ void Engine::add(const Instruction& instruction) {
   }
 }
 
+uint32_t Engine::known(uint32_t offset) const {
+  for (auto next = left_out_.find(offset); next != left_out_.end(); next = left_out_.find(offset)) {
+    offset = next->second;
+  }
+  const auto found = index_.find(offset);
+  return found == index_.end() ? kNoStep : found->second;
+}
+
 void Engine::link(size_t first) {
-  const auto known = [&](uint32_t offset) {
-    const auto found = index_.find(offset);
-    return found == index_.end() ? kNoStep : found->second;
-  };
   for (size_t i = first; i < steps_.size(); ++i) {
     Step& step = steps_[i];
     const uint32_t behind = step.offset() + step.instruction->size;
@@ -33,8 +44,8 @@ void Engine::link(size_t first) {
 }
 
 std::expected<uint32_t, std::string> Engine::step_at(uint32_t offset) {
-  if (const auto found = index_.find(offset); found != index_.end()) {
-    return found->second;
+  if (const uint32_t step = known(offset); step != kNoStep) {
+    return step;
   }
   std::array<uint32_t, 256> piece;
   const uint64_t start = dispatch_.program_address + static_cast<uint64_t>(int64_t{static_cast<int32_t>(offset)});

@@ -17,6 +17,7 @@ class Engine {
   const Step& step(uint32_t index) const { return steps_[index]; }
 
  private:
+  uint32_t known(uint32_t offset) const;     // index of the step at or behind it; kNoStep: none
   void add(const Instruction& instruction);  // must stay where it is: the step points to it
   void link(size_t first);                   // successors of the steps from `first` on
 
@@ -25,6 +26,7 @@ class Engine {
   std::deque<Instruction> own_;  // instructions read later
   std::vector<Step> steps_;
   std::unordered_map<uint32_t, uint32_t> index_;
+  std::unordered_map<uint32_t, uint32_t> left_out_;  // offset of an instruction to that of the next
 };
 
 }  // namespace orrery::shader::interpret

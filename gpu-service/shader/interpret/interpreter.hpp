@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu-service/shader/interpret/address_slice.hpp"
 #include "gpu-service/shader/translate.hpp"
 
 namespace orrery::shader::interpret {
@@ -21,6 +22,8 @@ class GuestBytes {
   // False when a byte of the range is unmapped; then nothing was read or written.
   virtual bool read(uint64_t address, std::span<std::byte> out) = 0;
   virtual bool write(uint64_t address, std::span<const std::byte> bytes) = 0;
+  // An access of which only the place is known (StepUse::place_only): nothing is moved. False: a byte is unmapped.
+  virtual bool touch(uint64_t /*address*/, uint64_t /*size*/, bool /*store*/) { return true; }
 };
 
 // One dispatch. Registers as in TranslateOptions; addresses are guest addresses.
@@ -39,6 +42,7 @@ struct Dispatch {
   std::optional<uint32_t> private_buffer_sgpr;  // four user SGPRs: the V# of private memory
   std::optional<uint32_t> flat_scratch_sgpr;    // two user SGPRs: its address
   uint64_t step_limit = 1ull << 32;             // wave instructions of the whole dispatch
+  std::span<const StepUse> uses;                // per instruction of the program (address_slice.hpp); empty: all whole
 };
 
 // Loads outside the map give 0, stores are dropped, as in translated programs (EscapeReport).
@@ -62,5 +66,7 @@ std::vector<ShaderRefusal> unsupported(const Program& program);
 bool supports(const Instruction& instruction);
 
 Outcome run(const Dispatch& dispatch, GuestBytes& memory);
+// The same for some groups, by their numbers.
+Outcome run_groups(const Dispatch& dispatch, std::span<const std::array<uint32_t, 3>> groups, GuestBytes& memory);
 
 }  // namespace orrery::shader::interpret

@@ -26,9 +26,10 @@ struct Step {
   uint16_t destination2 = 0;  // SGPR number
   bool has_destination = false;
   bool is_vector = false;
-  MemoryShape memory;   // loads, stores and atomics of the vector memory families
-  uint32_t next = 0;    // index of the step behind this one
-  uint32_t target = 0;  // branch: index of its target
+  bool place_only = false;  // only where it loads or stores is wanted
+  MemoryShape memory;       // loads, stores and atomics of the vector memory families
+  uint32_t next = 0;        // index of the step behind this one
+  uint32_t target = 0;      // branch: index of its target
   uint32_t offset() const { return instruction->offset; }
 };
 inline constexpr uint32_t kNoStep = ~0u;

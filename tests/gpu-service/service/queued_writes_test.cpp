@@ -76,7 +76,6 @@ TEST(QueuedWrites, what_a_submission_read_too_early_is_read_again_when_it_has_ru
                     {0xc0023f00, static_cast<uint32_t>(kData + 0x100), static_cast<uint32_t>(kData >> 32), 3}));
   guest.submit(both(wait_for(kData + 8, 1), {0xc0031500, 1, 1, 1, 0x8001}));
   EXPECT_NE(guest.ask(1).find("it reads commands behind a wait for the CPU"), std::string::npos);
-  EXPECT_NE(guest.ask().find("program 0x11100"), std::string::npos);
   guest.put(kData + 0x108, 0x222);
   guest.put(kData, 1);
   EXPECT_EQ(guest.next(), "retired 1");

@@ -9,6 +9,14 @@ define internal ptr addrspace(8) @descriptor_at(ptr addrspace(1) %table, i32 %in
   ret ptr addrspace(8) %d
 }
 
+define internal <8 x i32> @image_at(ptr addrspace(1) %table, i32 %index) alwaysinline {
+  %a = ptrtoint ptr addrspace(1) %table to i64
+  %t = inttoptr i64 %a to ptr addrspace(4)
+  %p = getelementptr inbounds <8 x i32>, ptr addrspace(4) %t, i32 %index
+  %v = load <8 x i32>, ptr addrspace(4) %p, align 16, !invariant.load !4242
+  ret <8 x i32> %v
+}
+
 define internal i32 @load_constant(ptr addrspace(8) %b, i32 %offset) alwaysinline {
   %i = ptrtoint ptr addrspace(8) %b to i128
   %v = bitcast i128 %i to <4 x i32>

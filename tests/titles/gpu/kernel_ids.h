@@ -35,9 +35,10 @@ typedef uint4 sampler;                  // an S#: sampler descriptor, four SGPRs
 #define load_u32(b, offset) __builtin_amdgcn_raw_buffer_load_b32(b, (int)(offset), 0, 0)
 #define store_u32(value, b, offset) __builtin_amdgcn_raw_buffer_store_b32(value, b, (int)(offset), 0, 0)
 #ifdef ORRERY_SGPR_ARGUMENTS
-// In descriptor_access.ll: a V# from a table in memory; one word by scalar load; a record of four floats of a
+// In descriptor_access.ll: a V# or T# from a table in memory; one word by scalar load; a record of four floats of a
 // structured buffer; four components of an element in the buffer's format.
 buffer descriptor_at(global const uint4* table, uint index);
+image image_at(global const uint4* table, uint index);
 uint load_constant(buffer b, uint offset);
 float4 load_record(buffer b, uint index);
 void store_record(float4 value, buffer b, uint index);
@@ -74,6 +75,7 @@ uint orrery_wave_read(uint value, uint source, uint among);
 #define local_y orrery_local_id(1)
 #define local_z orrery_local_id(2)
 buffer orrery_descriptor_at(global const uint4* table, uint index);
+image orrery_image_at(global const uint4* table, uint index);
 float4 orrery_load_record(buffer b, uint index);
 void orrery_store_record(float4 value, buffer b, uint index);
 float4 orrery_load_typed(buffer b, uint index);
@@ -86,6 +88,7 @@ float4 orrery_gather_image(image t, sampler s, float x, float y);
 #define load_image(t, x, y) orrery_load_image(t, x, y)
 #define store_image(value, t, x, y) orrery_store_image(value, t, x, y)
 #define descriptor_at(table, index) orrery_descriptor_at(table, index)
+#define image_at(table, index) orrery_image_at(table, index)
 #define load_constant(b, offset) orrery_buffer_load(b, offset)
 #define load_record(b, index) orrery_load_record(b, index)
 #define store_record(value, b, index) orrery_store_record(value, b, index)

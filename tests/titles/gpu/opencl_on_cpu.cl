@@ -26,6 +26,7 @@ void orrery_buffer_store(uint value, buffer b, uint offset) {
 }
 // Structured buffers: stride in bits 61:48, NUM_RECORDS in records. Typed: only 8_8_8_8_UNORM (format 56) and raw floats.
 buffer orrery_descriptor_at(global const uint4* table, uint index) { return (buffer)(ulong)(table + index); }
+image orrery_image_at(global const uint4* table, uint index) { return (image)(ulong)(table + 2 * index); }
 float4 orrery_load_record(buffer b, uint index) {
   ulong base = (ulong)b[0] | (ulong)(b[1] & 0xffff) << 32;
   return index < b[2] ? *(global const float4*)(base + (ulong)index * (b[1] >> 16 & 0x3fff)) : (float4)(0);

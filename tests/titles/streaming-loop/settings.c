@@ -5,12 +5,12 @@
 #include <string.h>
 
 static const char kUsage[] =
-    "usage: streaming-loop [--variant static|table|wave|group|branch|all] [--groups LEAST,MOST] [--large N]\n"
+    "usage: streaming-loop [--variant static|table|wave|group|branch|image|all] [--groups LEAST,MOST] [--large N]\n"
     "                      [--dispatches N] [--small-groups N] [--mib N] [--runs N] [--cycles N] [--share PERCENT]\n"
     "                      [--acquires N] [--check-all] [--times] [--wait SECONDS]\n"
     "Each cycle the CPU rewrites a share of the input's pages, then N dispatches fold the input; `large` of them share it\n"
     "out among themselves. Where the store descriptor comes from is the variant. Results are checked on the CPU.";
-static const char* const kVariants[] = {"static", "table", "wave", "group", "branch", "all"};
+static const char* const kVariants[] = {"static", "table", "wave", "group", "branch", "image", "all"};
 
 const char* variant_name(int variant) { return kVariants[variant]; }
 

@@ -3,9 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const struct gpu_kernel stream_static_w32, stream_table_w32, stream_wave_w32, stream_group_w32, stream_branch_w32;
+extern const struct gpu_kernel stream_static_w32, stream_table_w32, stream_wave_w32, stream_group_w32, stream_branch_w32,
+    stream_image_w32;
 static const struct gpu_kernel* const kKernels[VARIANTS] = {&stream_static_w32, &stream_table_w32, &stream_wave_w32,
-                                                            &stream_group_w32, &stream_branch_w32};
+                                                            &stream_group_w32, &stream_branch_w32, &stream_image_w32};
 
 unsigned salt_of(unsigned cycle, unsigned dispatch) { return cycle * 0x01000193u + dispatch * 31u + 7u; }
 
@@ -20,7 +21,7 @@ static void write_stream(struct stream* s, unsigned cycle, unsigned d) {
   if (s->variant == VARIANT_STATIC)
     put(arguments + kernel->arguments[0].offset, s->memory.table, 16);
   else
-    put(arguments + kernel->arguments[0].offset, &s->memory.table, 8);
+    put(arguments + kernel->arguments[0].offset, s->variant == VARIANT_IMAGE ? &s->memory.images : &s->memory.table, 8);
   put(arguments + kernel->arguments[1].offset, in, 16);
   for (int i = 0; i < 4; i++) put(arguments + kernel->arguments[2 + i].offset, &numbers[i], 4);
   struct dispatch dispatch = {.kernel = kernel, .arguments = arguments, .group_size = {GROUP_WAVES * LANES, 1, 1},

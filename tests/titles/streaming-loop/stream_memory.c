@@ -35,9 +35,12 @@ void make_plan(const struct settings* s, struct plan* plan) {
 }
 
 static size_t table_bytes(const struct plan* plan) { return (size_t)(2 + plan->out_waves) * 16; }
+static size_t images_bytes(const struct plan* plan) { return (size_t)plan->out_waves / GROUP_WAVES * 32; }
 static size_t output_bytes(const struct plan* plan) { return (size_t)plan->out_waves * LANES * 4; }
 
-size_t shared_bytes(const struct plan* plan) { return table_bytes(plan) + output_bytes(plan) + 4096; }
+size_t shared_bytes(const struct plan* plan) {
+  return table_bytes(plan) + images_bytes(plan) + output_bytes(plan) + 4096;
+}
 
 void fill_descriptor(unsigned* words, const void* base, size_t bytes) {
   unsigned long address = (unsigned long)base;
@@ -45,6 +48,16 @@ void fill_descriptor(unsigned* words, const void* base, size_t bytes) {
   words[1] = (unsigned)(address >> 32) & 0xffff;
   words[2] = (unsigned)bytes;
   words[3] = 22u << 12 | 3u << 28;  // 32-bit format, raw bounds
+}
+
+// A T# of one row of 32_UINT texels (AMD's gfx10 headers): base in 256 bytes, format, sizes less one, linear, identity.
+static void fill_row(unsigned* words, const void* base, unsigned texels) {
+  unsigned long address = (unsigned long)base >> 8;
+  memset(words, 0, 32);
+  words[0] = (unsigned)address;
+  words[1] = (unsigned)(address >> 32) | 20u << 20 | ((texels - 1) & 3) << 30;
+  words[2] = (texels - 1) >> 2 | 1u << 31;
+  words[3] = 0xfac | 9u << 28;
 }
 
 // One range for the guest, `runs` pieces of physical memory with a gap behind each.
@@ -73,7 +86,8 @@ int make_memory(const struct settings* s, const struct plan* plan, struct gpu_qu
   if (error) return error;
   out->output = gpu_allocate(gpu, output_bytes(plan));
   out->table = gpu_allocate(gpu, table_bytes(plan));
-  if (!out->output || !out->table) return -1;
+  out->images = gpu_allocate(gpu, images_bytes(plan));
+  if (!out->output || !out->table || !out->images) return -1;
   for (size_t i = 0; i < out->input_bytes / 4; i++) out->input[i] = mixed((unsigned)i);
   fill_descriptor(out->table, out->output, output_bytes(plan));
   fill_descriptor(out->table + 4, out->output, output_bytes(plan));
@@ -82,6 +96,8 @@ int make_memory(const struct settings* s, const struct plan* plan, struct gpu_qu
     unsigned left = plan->out_waves - wave, waves = left < GROUP_WAVES ? left : GROUP_WAVES;
     fill_descriptor(out->table + 4 * (2 + wave), out->output + (size_t)wave * LANES, (size_t)waves * LANES * 4);
   }
+  for (unsigned group = 0; group < plan->out_waves / GROUP_WAVES; group++)
+    fill_row(out->images + 8 * group, out->output + (size_t)group * GROUP_WAVES * LANES, GROUP_WAVES * LANES);
   return 0;
 }
 

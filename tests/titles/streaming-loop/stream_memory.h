@@ -17,6 +17,7 @@ struct stream_memory {
   size_t input_bytes;
   unsigned* output;  // 32 words a wave
   unsigned* table;   // descriptors of four words: the whole output twice, then one for each wave (and the next three)
+  unsigned* images;  // descriptors of eight words: a row of texels for each group
 };
 
 void make_plan(const struct settings* s, struct plan* plan);

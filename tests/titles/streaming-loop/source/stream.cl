@@ -5,6 +5,7 @@
 #define VARIANT_WAVE 2    // a table's entry for this wave
 #define VARIANT_GROUP 3   // a table's entry for this group
 #define VARIANT_BRANCH 4  // one of two entries, by a branch
+#define VARIANT_IMAGE 5   // a T#: a row of 32-bit texels for this group
 #define WAVES 4u
 
 SGPR_KERNEL void STREAM_KERNEL(
@@ -28,6 +29,8 @@ SGPR_KERNEL void STREAM_KERNEL(
   store_u32(result, descriptor_at(table, 2u + out_wave), lane * 4u);
 #elif STREAM_VARIANT == VARIANT_GROUP
   store_u32(result, descriptor_at(table, 2u + first_out + group_x * WAVES), (of_group * 32u + lane) * 4u);
+#elif STREAM_VARIANT == VARIANT_IMAGE
+  store_image(as_float(result), image_at(table, first_out / WAVES + group_x), of_group * 32u + lane, 0);
 #else
   if (salt & 1u)
     store_u32(result, descriptor_at(table, 0), whole);
