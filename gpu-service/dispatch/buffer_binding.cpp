@@ -14,7 +14,7 @@ TracedBuffers DispatchExecutor::State::traced_buffers(const DispatchState& dispa
                                                       const shader::Module& module, bool& unsettled) {
   if (module.buffers.empty() && module.images.empty()) return std::vector<TracedBuffer>(module.samplers.size());
   const measure::Span measuring(measure::SpanName::dispatch_buffers, dispatch.program.value);
-  TraceKey key = trace_key(dispatch, program.content, !options.device_addressing);
+  TraceKey key = trace_key(dispatch, program.content, false);
   const auto touches = [&](memory::GuestSpan span, auto may) {
     const auto pieces = memory.pieces(span.begin, span.size);
     return !pieces || std::ranges::any_of(*pieces, [&](const memory::Piece& piece) {

@@ -195,15 +195,19 @@ std::expected<Prepared, RouteRefusal> DispatchExecutor::State::prepare_bound(con
     }
     return std::unexpected(RouteRefusal{.reason = std::move(why), .host_run_passed = true});
   }
+  // Loads reach anything through the page table, and a run on the host finds the stores.
+  const auto unbound = [](std::string why) {
+    return std::unexpected(RouteRefusal{.reason = std::move(why), .host_run_helps = true});
+  };
   if (module.buffers.size() > std::min(device.facts().max_storage_buffers, BatchRing::kMostBuffers)) {
-    return std::unexpected(RouteRefusal{.reason = fmt::format("{} buffers", module.buffers.size())});
+    return unbound(fmt::format("{} buffers", module.buffers.size()));
   }
   const TracedBuffers traced = traced_buffers(dispatch, *launch.program, module, unsettled);
-  if (!traced) return std::unexpected(RouteRefusal{.reason = traced.error()});
+  if (!traced) return unbound(traced.error());
   Prepared prepared{translation, {}};
   for (size_t i = 0; i < module.buffers.size(); ++i) {
     auto binding = bind((*traced)[i]);
-    if (!binding) return std::unexpected(RouteRefusal{.reason = fmt::format("buffer {}: {}", i, binding.error())});
+    if (!binding) return unbound(fmt::format("buffer {}: {}", i, binding.error()));
     prepared.bindings.push_back(*binding);
   }
   prepared.images_known = module.reaches_images_only;
@@ -212,7 +216,7 @@ std::expected<Prepared, RouteRefusal> DispatchExecutor::State::prepare_bound(con
     if (image.span.size.value == 0) continue;
     const auto pieces = memory.pieces(image.span.begin, image.span.size);
     if (!pieces && image.written) {
-      return std::unexpected(RouteRefusal{.reason = fmt::format("image {}: not all of it is mapped", i)});
+      return unbound(fmt::format("image {}: not all of it is mapped", i));
     }
     prepared.images_known = prepared.images_known && pieces.has_value();
     for (const auto& piece : pieces.value_or(std::vector<memory::Piece>{})) {

@@ -42,19 +42,19 @@ DispatchWrites DispatchExecutor::State::writes_of(const DispatchState& dispatch,
   const ProgramKey key{dispatch.program, program->content};
   const Route start = routes.start(key);
   const bool host_runs = !options.device_addressing || start == Route::host_run;
-  TraceKey asked = trace_key(dispatch, program->content, host_runs);
+  const auto found_by_host_run = [&](std::string otherwise) {
+    const TraceKey key = trace_key(dispatch, program->content, true);
+    const auto kept = traces.find(key, asker, may_change, TraceAsker::queued_writes);
+    return kept && *kept ? written(**kept) : unbounded(std::move(otherwise));
+  };
   if (translation->module && translation->module->writes_anywhere) {
     const auto& module = *translation->module;
-    if (host_runs) {
-      if (const auto kept = traces.find(asked, asker, may_change, TraceAsker::queued_writes); kept && *kept) {
-        return written(**kept);
-      }
-      return unbounded("only a run of its waves on the host will tell");
-    }
+    if (host_runs) return found_by_host_run("only a run of its waves on the host will tell");
     return unbounded(fmt::format("device-addressed: a store at {:#x}: {}", module.write_instruction,
                                  shader::text(module.write_reason)));
   }
   if (!translation->module || start == Route::device_addressed) return unbounded("device-addressed");
+  TraceKey asked = trace_key(dispatch, program->content, false);
   auto kept = traces.find(asked, asker, may_change, TraceAsker::queued_writes);
   if (!kept) {
     bool changes = false;
@@ -66,6 +66,7 @@ DispatchWrites DispatchExecutor::State::writes_of(const DispatchState& dispatch,
     if (changes) return unbounded("what is queued before it may write a table that it reads");
     traces.keep(std::move(asked), *kept, recording.take_notes());
   }
+  if (!*kept && !options.device_addressing) return found_by_host_run("host run: " + kept->error());
   if (!*kept) return unbounded("device-addressed: " + kept->error());
   return written(**kept);
 }

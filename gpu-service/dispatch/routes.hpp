@@ -32,6 +32,7 @@ struct RouteRefusal {
   std::string reason;
   bool host_run_passed = false;  // running waves might tell more
   bool later = false;            // nothing is refused: the preparation is under way, ask again
+  bool host_run_helps = false;   // what it touches is known but can't be bound: waves may be run all the same
 };
 struct RouteTried {
   Route route;
@@ -80,19 +81,21 @@ struct NotRouted {
 };
 
 // The order: the trace; device-addressed; the host's runs only where device addressing is not offered, or was refused
-// after a run was passed over. A program whose runs were passed over and which was prepared device-addressed starts
-// there from then on; so does one that the host's runs prepared. A refused preparation leaves nothing behind.
+// after a run was passed over, or where buffers can't be bound. A program whose runs were passed over and which was
+// prepared device-addressed starts there from then on; so does one that the host's runs prepared. A refused preparation
+// leaves nothing behind.
 template <class Prepared>
 std::expected<Routed<Prepared>, NotRouted> prepare_routed(RememberedRoutes& remembered, const ProgramKey& program,
                                                           const RouteSteps<Prepared>& steps) {
   NotRouted failed;
-  bool passed = false;
+  bool passed = false, helps = false;
   // The prepared dispatch, or nothing: then it was refused, or is under way.
   const auto ask = [&](Route route, const auto& step) -> std::optional<Routed<Prepared>> {
     auto answer = step();
     if (answer) return Routed<Prepared>{std::move(*answer), route};
     failed.later = failed.later || answer.error().later;
     passed = passed || answer.error().host_run_passed;
+    helps = helps || passed || answer.error().host_run_helps;
     if (!failed.later) failed.tried.push_back({route, std::move(answer.error().reason)});
     return std::nullopt;
   };
@@ -105,7 +108,7 @@ std::expected<Routed<Prepared>, NotRouted> prepare_routed(RememberedRoutes& reme
     // Other registers may make another program of it: from the start again.
     remembered.forget(program);
     failed = {};
-    passed = false;
+    passed = helps = false;
   }
   if (auto done = ask(Route::trace, steps.trace)) return std::move(*done);
   if (failed.later) return std::unexpected(std::move(failed));
@@ -117,11 +120,11 @@ std::expected<Routed<Prepared>, NotRouted> prepare_routed(RememberedRoutes& reme
       return std::move(*done);
     }
   }
-  if (passed) {
+  if (helps) {
     auto done = ask(Route::host_run, steps.host_run);
     if (failed.later) return std::unexpected(std::move(failed));
     if (done) {
-      remembered.remember(program, Route::host_run);
+      if (passed) remembered.remember(program, Route::host_run);
       return std::move(*done);
     }
   }

@@ -23,6 +23,10 @@ class Coherence(RunCase):
                     ("--coherence", "per-run")):
             with self.subTest(how=how):
                 self.assertIn("streaming-loop: 6 equal, 0 different", self.run_loop(*how, title=every).out)
+        with self.subTest(how="without device addressing"):
+            run = self.run_loop("--no-device-addressing", "--routes", title=(*every, "--ahead", "1"))
+            self.assertIn("streaming-loop: 6 equal, 0 different", run.out)
+            self.assertRegex(run.err, r"routes: 0 trace, 0 device-addressed, 216 host run, 0 refused")
         with self.subTest(how="without import"):
             self.assertIn("streaming-loop: 6 equal, 0 different", self.run_loop(title=every, ORRERY_IMPORT="off").out)
 

@@ -112,6 +112,17 @@ TEST(Routes, a_refusal_that_no_host_run_could_lift_runs_nothing) {
   EXPECT_EQ(refused.error().tried.size(), 2u);
 }
 
+TEST(Routes, buffers_that_can_not_be_bound_are_found_by_a_host_run_where_nothing_else_is_offered) {
+  Preparation p;
+  p.offered = false;
+  p.refusals = {{Route::trace, {.reason = "buffer 0: it is swizzled", .host_run_helps = true}}};
+  const auto routed = p.prepare();
+  ASSERT_TRUE(routed);
+  EXPECT_EQ(routed->route, Route::host_run);
+  // Another dispatch of the program may be bound.
+  EXPECT_EQ(p.remembered.size(), 0u);
+}
+
 TEST(Routes, a_remembered_route_that_is_refused_now_starts_again) {
   Preparation p;
   p.refusals = {{Route::trace, kCannotKnow}};

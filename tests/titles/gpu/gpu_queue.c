@@ -36,10 +36,10 @@ void* gpu_allocate(struct gpu_queue* gpu, size_t bytes) {
 
 void gpu_release_all(struct gpu_queue* gpu) { gpu->used = 2 * COMMAND_BYTES + LABEL_BYTES; }
 
-static enum gpu_wait wait_for(const struct gpu_queue* gpu, unsigned value, unsigned seconds) {
+enum gpu_wait gpu_wait_for(const struct gpu_queue* gpu, unsigned fence, unsigned seconds) {
   uint64_t end = sceKernelGetProcessTime() + seconds * 1000000ull;
   // Guest time may stand still (logical clock), so that the number of polls is limited too.
-  for (uint64_t polls = seconds * 20000ull; (int)(*gpu->label - value) < 0; polls--) {
+  for (uint64_t polls = seconds * 20000ull; (int)(*gpu->label - fence) < 0; polls--) {
     if (polls == 0 || sceKernelGetProcessTime() > end) return GPU_NO_ANSWER;
     sceKernelUsleep(50);
   }
@@ -48,7 +48,7 @@ static enum gpu_wait wait_for(const struct gpu_queue* gpu, unsigned value, unsig
 
 enum gpu_wait gpu_begin(struct gpu_queue* gpu, unsigned seconds) {
   gpu->turn ^= 1;
-  if (wait_for(gpu, gpu->turns[gpu->turn], seconds) != GPU_DONE) return GPU_NO_ANSWER;
+  if (gpu_wait_for(gpu, gpu->turns[gpu->turn], seconds) != GPU_DONE) return GPU_NO_ANSWER;
   gpu->packets = (struct packet_writer){.words = (unsigned*)(void*)(gpu->memory + gpu->turn * COMMAND_BYTES),
                                         .capacity = COMMAND_BYTES / 4};
   write_acquire(&gpu->packets);
@@ -73,4 +73,4 @@ int gpu_submit(struct gpu_queue* gpu) {
   return sceAgcDriverSubmitCommandBuffer(gpu->queue, &submission);
 }
 
-enum gpu_wait gpu_wait(struct gpu_queue* gpu, unsigned seconds) { return wait_for(gpu, gpu->fence, seconds); }
+enum gpu_wait gpu_wait(struct gpu_queue* gpu, unsigned seconds) { return gpu_wait_for(gpu, gpu->fence, seconds); }

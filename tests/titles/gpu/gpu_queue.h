@@ -29,7 +29,8 @@ enum gpu_wait gpu_begin(struct gpu_queue* gpu, unsigned seconds);
 // Writes the flip of a registered VideoOut buffer into the command buffer. 0, or -1 when the console refuses it.
 int gpu_flip(struct gpu_queue* gpu, int video, int buffer, long argument);
 int gpu_submit(struct gpu_queue* gpu);
-// Waits for the newest fence.
+// Waits for the newest fence; for an earlier one, as gpu->fence was behind its gpu_submit.
 enum gpu_wait gpu_wait(struct gpu_queue* gpu, unsigned seconds);
+enum gpu_wait gpu_wait_for(const struct gpu_queue* gpu, unsigned fence, unsigned seconds);
 
 #endif

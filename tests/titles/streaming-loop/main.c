@@ -33,35 +33,50 @@ static double now(void) {
   return (double)sceKernelReadTsc() / (double)sceKernelGetTscFrequency() * 1e6;
 }
 
+static int no_answer(const struct settings* settings) {
+  printf("streaming-loop: no fence after %u s\n", settings->wait_seconds);
+  return EXIT_NO_ANSWER;
+}
+
 static int run_variant(struct stream* s, struct times* times, unsigned first_cycle) {
   const struct settings* settings = s->settings;
-  unsigned wrong = 0, pages = 0;
-  for (unsigned n = 0; n < settings->cycles; n++) {
-    unsigned cycle = first_cycle + n;
-    double begin = now();
-    pages += rewrite_input(settings, &s->memory, cycle);
-    double rewritten = now();
-    int error = submit_cycle(s, cycle);
-    double submitted = now();
-    if (error == -1 || gpu_wait(&s->gpu, settings->wait_seconds) != GPU_DONE) {
-      printf("streaming-loop: no fence after %u s\n", settings->wait_seconds);
-      return EXIT_NO_ANSWER;
+  unsigned wrong = 0, pages = 0, fences[MOST_AHEAD + 1] = {0};
+  double begun = 0, waited = 0;  // since the first cycle that is seen done, in which everything is new
+  // The CPU is `ahead` cycles in front of the one that it waits for and looks at.
+  for (unsigned n = 0; n < settings->cycles + settings->ahead; n++) {
+    double begin = now(), rewritten = begin, submitted = begin;
+    unsigned cycle = first_cycle + n, slot = cycle % (settings->ahead + 1);
+    if (n == settings->ahead + 1) begun = begin;
+    if (n < settings->cycles) {
+      pages += rewrite_input(settings, memory_of(s, cycle), cycle);
+      rewritten = now();
+      int error = submit_cycle(s, cycle);
+      submitted = now();
+      if (error == -1) return no_answer(settings);
+      if (error) {
+        printf("streaming-loop: the submission was not accepted (0x%08x)\n", (unsigned)error);
+        return EXIT_NO_GPU;
+      }
+      fences[slot] = s->gpu.fence;
     }
-    if (error) {
-      printf("streaming-loop: the submission was not accepted (0x%08x)\n", (unsigned)error);
-      return EXIT_NO_GPU;
-    }
-    times[n] = (struct times){rewritten - begin, submitted - rewritten, now() - submitted};
+    if (n < settings->ahead) continue;
+    unsigned done = n - settings->ahead, done_cycle = first_cycle + done;
+    if (gpu_wait_for(&s->gpu, fences[done_cycle % (settings->ahead + 1)], settings->wait_seconds) != GPU_DONE)
+      return no_answer(settings);
+    times[done] = (struct times){rewritten - begin, submitted - rewritten, now() - submitted};
+    if (begun != 0) waited += times[done].submit + times[done].wait;
     if (settings->times)
-      printf("cycle %u: rewrite %.1f us, submit %.1f us, wait %.1f us\n", n, times[n].rewrite, times[n].submit,
-             times[n].wait);
-    if (settings->check_all || n + 1 == settings->cycles) wrong += check_cycle(s, cycle);
+      printf("cycle %u: rewrite %.1f us, submit %.1f us, wait %.1f us\n", done, times[done].rewrite, times[done].submit,
+             times[done].wait);
+    if (settings->check_all || done + 1 == settings->cycles) wrong += check_cycle(s, done_cycle);
   }
   printf("%-6s %u cycles of %u dispatches in %u submissions, %u pages rewritten; median rewrite %.1f us, submit %.1f us, "
          "wait %.1f us; %s\n",
          variant_name(s->variant), settings->cycles, settings->dispatches, settings->acquires, pages,
          median(times, settings->cycles, 0), median(times, settings->cycles, 1), median(times, settings->cycles, 2),
          wrong ? "different" : "equal");
+  if (settings->times && begun != 0)
+    printf("submitting and waiting: %.2f %% of the time\n", 100 * waited / (now() - begun));
   return wrong ? EXIT_DIFFERENT : 0;
 }
 
@@ -71,8 +86,9 @@ int main(int argc, char** argv) {
   if (!read_settings(argc, argv, &settings)) return EXIT_USAGE;
   stream.settings = &settings;
   make_plan(&settings, &stream.plan);
-  int error = gpu_open(&stream.gpu, 0, shared_bytes(&stream.plan));
-  if (!error) error = make_memory(&settings, &stream.plan, &stream.gpu, &stream.memory);
+  int error = gpu_open(&stream.gpu, 0, shared_bytes(&stream.plan) * (settings.ahead + 1));
+  for (unsigned i = 0; i <= settings.ahead && !error; i++)
+    error = make_memory(&settings, &stream.plan, &stream.gpu, &stream.memory[i]);
   struct times* times = malloc(sizeof *times * settings.cycles);
   if (error || !times) {
     printf("streaming-loop: no GPU queue or memory (0x%08x)\n", (unsigned)error);

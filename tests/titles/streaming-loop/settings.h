@@ -2,6 +2,7 @@
 #ifndef ORRERY_STREAMING_LOOP_SETTINGS_H
 #define ORRERY_STREAMING_LOOP_SETTINGS_H
 
+enum { MOST_AHEAD = 3 };
 enum variant { VARIANT_STATIC, VARIANT_TABLE, VARIANT_WAVE, VARIANT_GROUP, VARIANT_BRANCH, VARIANT_IMAGE, VARIANTS };
 
 struct settings {
@@ -13,6 +14,7 @@ struct settings {
   unsigned cycles;
   double share;       // percent of the input's pages that the CPU rewrites between cycles
   unsigned acquires;  // submissions that a cycle's dispatches are spread over
+  unsigned ahead;     // cycles that the CPU is ahead of the GPU, each in memory of its own
   int check_all;      // after every cycle, not only after the last
   int times;          // print each cycle's times
   unsigned wait_seconds;
