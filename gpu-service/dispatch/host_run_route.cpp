@@ -68,6 +68,11 @@ std::expected<Prepared, RouteRefusal> DispatchExecutor::State::allowing_host_run
   if (!prepared) return prepared;
   const TraceKey key = trace_key(dispatch, launch.program->content, true);
   const auto may_change = [this](memory::GuestSpan span) { return may_be_written(span); };
+  // While a worker runs them, the memo is not asked again.
+  const auto under_way = std::ranges::find(host_runs, key, &HostRunAhead::key);
+  if (launch.wait == Wait::no && under_way != host_runs.end() && !under_way->done->load(std::memory_order_acquire)) {
+    return std::unexpected(RouteRefusal{.later = true});
+  }
   std::optional<TracedBuffers> found = traces.find(key, memory, may_change);
   if (!found) {
     // Nothing may store while the waves read.
