@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <deque>
 #include <map>
 #include <mutex>
 #include <set>
@@ -105,7 +104,7 @@ struct DispatchExecutor::State {
   std::set<PreparationKey> announced;  // by prepare(), each once
   std::atomic<uint64_t> prepared_ahead_count = 0, host_run_groups = 0;
   std::vector<HostRunAhead> host_runs;
-  std::deque<WritablePages> writable;  // oldest first; of the map in force
+  std::vector<WritablePages> writable;  // of the map in force
   ProgramReports reports;
   Workers workers;            // behind all that its jobs use
   std::optional<Error> lost;  // the first error of the device; from then on nothing is done

@@ -37,7 +37,7 @@ struct HostRunFailure {
   memory::MemoryNotes notes;
 };
 
-// `memory`: no work may be storing there, or the notes will not hold.
+// Where work stores to `memory` meanwhile, the notes may not hold.
 std::expected<HostRun, HostRunFailure> run_on_host(const shader::Program& program, const DispatchState& dispatch,
                                                    const LaunchGeometry& geometry, const memory::GuestMemory& memory,
                                                    const HostRunLimits& limits);

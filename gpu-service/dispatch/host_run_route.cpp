@@ -9,7 +9,7 @@
 namespace orrery::dispatch {
 namespace {
 
-constexpr size_t kMostWritable = 8;  // page tables kept
+constexpr size_t kMostWritable = 32;  // page tables kept
 
 std::vector<TracedBuffer> written_only(const std::vector<memory::GuestSpan>& spans) {
   std::vector<TracedBuffer> written;
@@ -75,14 +75,16 @@ std::expected<Prepared, RouteRefusal> DispatchExecutor::State::allowing_host_run
   }
   std::optional<TracedBuffers> found = traces.find(key, memory, may_change);
   if (!found) {
-    // Nothing may store while the waves read.
+    // A worker's run may have read what recorded work stores: then the memo does not serve it.
+    if (!host_run_ahead(dispatch, launch)) return std::unexpected(RouteRefusal{.later = true});
+    if (workers.threads() != 0) found = traces.find(key, memory, may_change);
+  }
+  if (!found) {
     if (!pending.empty()) {
       ++counters.waits_for_reads;
       if (!wait_all()) return std::unexpected(RouteRefusal{.reason = "the device is lost"});
     }
-    if (!host_run_ahead(dispatch, launch)) return std::unexpected(RouteRefusal{.later = true});
-    found = traces.find(key, memory, may_change);
-    if (!found) found = host_run_now(dispatch, launch.geometry, *launch.program, memory);
+    found = host_run_now(dispatch, launch.geometry, *launch.program, memory);
   }
   if (!*found) return std::unexpected(RouteRefusal{.reason = found->error()});
   std::vector<memory::GuestSpan> spans;
@@ -110,9 +112,9 @@ Result<std::shared_ptr<DevicePageTable>> DispatchExecutor::State::writable_pages
   const auto known = std::ranges::find(writable, numbers, &WritablePages::numbers);
   if (known != writable.end()) return known->table;
   if (writable.size() >= kMostWritable) {
-    // Recorded work may still walk the oldest.
+    // Recorded work may still walk them.
     ORRERY_TRY(wait_all());
-    writable.pop_front();
+    writable.clear();
   }
   auto table = DevicePageTable::create(device);
   if (!table) return std::unexpected(std::move(table.error()));

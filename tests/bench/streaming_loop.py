@@ -5,7 +5,8 @@
                       [--json FILE] [-- TITLE ARGUMENTS ...]
 
 Methods: per-run (one harvest per copied run before every device-addressed dispatch), mirrored (one harvest per acquire point),
-imported (programs work in the title's memory). Per method: what the title's thread waits for a cycle (median, and the 10th and
+imported (programs work in the title's memory), host-run (mirrored, and no program addresses memory itself: waves are run on the host
+where no trace finds what they store to). Per method: what the title's thread waits for a cycle (median, and the 10th and
 90th percentile over all cycles but each run's first), and per acquire point and dispatch what the service spends."""
 
 import argparse
@@ -20,7 +21,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CYCLE = re.compile(r"cycle (\d+): rewrite ([\d.]+) us, submit ([\d.]+) us, wait ([\d.]+) us")
-SPANS = ("harvest", "upload", "write back", "settled read", "dispatch: buffers", "dispatch on device", "device: run", "device: wait", "queue full")
+WAITING = re.compile(r"submitting and waiting: ([\d.]+) %")
+SPANS = ("host run", "harvest", "upload", "write back", "settled read", "dispatch: buffers", "dispatch on device", "device: run", "device: wait", "queue full")
 
 
 def launcher():
@@ -33,15 +35,17 @@ def launcher():
 
 def one_run(options, method, share, acquires, report):
     device = ["--cpu"] if options.cpu else ["--gpu", str(options.gpu)] if options.gpu is not None else []
-    command = [launcher(), "run", "--headless", *device, "--coherence", method, "--report", str(report), "streaming-loop", "--times",
+    how = ["mirrored", "--no-device-addressing"] if method == "host-run" else [method]
+    command = [launcher(), "run", "--headless", *device, "--coherence", *how, "--report", str(report), "streaming-loop", "--times",
                "--cycles", str(options.cycles), "--share", str(share), "--acquires", str(acquires), *options.title]
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
                           env=dict(os.environ, XDG_RUNTIME_DIR=os.environ.get("XDG_RUNTIME_DIR", tempfile.gettempdir())))
     cycles = [tuple(map(float, m.groups()[1:])) for m in map(CYCLE.match, done.stdout.splitlines()) if m]
-    if done.returncode != 0 or len(cycles) < 2:
+    share_waiting = WAITING.search(done.stdout)
+    if done.returncode != 0 or len(cycles) < 2 or not share_waiting:
         print(f"{method}, {share} %, {acquires}: failed with {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}", file=sys.stderr)
         return None
-    return {"cycles": cycles[1:], "first_wait_us": cycles[0][2], "report": json.loads(Path(report).read_text())}
+    return {"cycles": cycles[1:], "first_wait_us": cycles[0][2], "waiting": float(share_waiting[1]), "report": json.loads(Path(report).read_text())}
 
 
 def spread(values):
@@ -60,6 +64,7 @@ def summary(runs, options):
                            "median_us": statistics.median(c["median_ns"] for c in counted) / 1e3,
                            "per_cycle_us": sum(c["total_ns"] for c in counted) / len(runs) / options.cycles / 1e3}
     return {"cycle_us": spread([c[1] + c[2] for c in cycles]), "rewrite_us": spread([c[0] for c in cycles]), "spans": spans,
+            "waiting_percent": statistics.median(run["waiting"] for run in runs),
             "first_wait_us": statistics.median(run["first_wait_us"] for run in runs),
             "uploaded_mib_per_cycle": counters["uploaded_bytes"] / options.cycles / 2**20,
             "written_back_mib_per_cycle": counters["written_back_bytes"] / options.cycles / 2**20,
@@ -100,7 +105,7 @@ def main():
                           f"({cycle['p10'] / 1e3:.3f} to {cycle['p90'] / 1e3:.3f}); harvest {part('harvest'):8.1f} us x "
                           f"{part('harvest', 'per_cycle'):5.1f}, per dispatch {part('dispatch on device'):6.1f} us, waiting for the device "
                           f"{part('device: run', 'per_cycle_us') / 1e3:8.3f} ms a cycle; up {result['uploaded_mib_per_cycle']:7.3f} MiB, "
-                          f"back {result['written_back_mib_per_cycle']:6.3f} MiB", flush=True)
+                          f"back {result['written_back_mib_per_cycle']:6.3f} MiB; the title's thread waits {result['waiting_percent']:.1f} %", flush=True)
     if options.json:
         Path(options.json).write_text(json.dumps(results, indent=1) + "\n")
     return 1 if failed else 0

@@ -33,6 +33,15 @@ static double now(void) {
   return (double)sceKernelReadTsc() / (double)sceKernelGetTscFrequency() * 1e6;
 }
 
+static void work(unsigned milliseconds) {
+  static volatile unsigned result;
+  double end = now() + milliseconds * 1e3;
+  unsigned value = result;
+  while (now() < end)
+    for (int i = 0; i < 10000; i++) value = value * 16777619u + 1;
+  result = value;
+}
+
 static int no_answer(const struct settings* settings) {
   printf("streaming-loop: no fence after %u s\n", settings->wait_seconds);
   return EXIT_NO_ANSWER;
@@ -44,7 +53,7 @@ static int run_variant(struct stream* s, struct times* times, unsigned first_cyc
   double begun = 0, waited = 0;  // since the first cycle that is seen done, in which everything is new
   // The CPU is `ahead` cycles in front of the one that it waits for and looks at.
   for (unsigned n = 0; n < settings->cycles + settings->ahead; n++) {
-    double begin = now(), rewritten = begin, submitted = begin;
+    double begin = now(), rewritten = begin, submitted = begin, worked = begin;
     unsigned cycle = first_cycle + n, slot = cycle % (settings->ahead + 1);
     if (n == settings->ahead + 1) begun = begin;
     if (n < settings->cycles) {
@@ -59,11 +68,15 @@ static int run_variant(struct stream* s, struct times* times, unsigned first_cyc
       }
       fences[slot] = s->gpu.fence;
     }
+    if (n < settings->cycles) {
+      work(settings->work);
+      worked = now();
+    }
     if (n < settings->ahead) continue;
     unsigned done = n - settings->ahead, done_cycle = first_cycle + done;
     if (gpu_wait_for(&s->gpu, fences[done_cycle % (settings->ahead + 1)], settings->wait_seconds) != GPU_DONE)
       return no_answer(settings);
-    times[done] = (struct times){rewritten - begin, submitted - rewritten, now() - submitted};
+    times[done] = (struct times){rewritten - begin, submitted - rewritten, now() - worked};
     if (begun != 0) waited += times[done].submit + times[done].wait;
     if (settings->times)
       printf("cycle %u: rewrite %.1f us, submit %.1f us, wait %.1f us\n", done, times[done].rewrite, times[done].submit,

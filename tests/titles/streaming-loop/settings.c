@@ -7,7 +7,7 @@
 static const char kUsage[] =
     "usage: streaming-loop [--variant static|table|wave|group|branch|image|all] [--groups LEAST,MOST] [--large N]\n"
     "                      [--dispatches N] [--small-groups N] [--mib N] [--runs N] [--cycles N] [--share PERCENT]\n"
-    "                      [--acquires N] [--ahead N] [--check-all] [--times] [--wait SECONDS]\n"
+    "                      [--acquires N] [--ahead N] [--work MS] [--check-all] [--times] [--wait SECONDS]\n"
     "Each cycle the CPU rewrites a share of the input's pages, then N dispatches fold the input; `large` of them share it\n"
     "out among themselves. Where the store descriptor comes from is the variant. Results are checked on the CPU.";
 static const char* const kVariants[] = {"static", "table", "wave", "group", "branch", "image", "all"};
@@ -87,6 +87,8 @@ int read_settings(int argc, char** argv, struct settings* out) {
       known = number(value, 1, 1000, &out->acquires);
     else if (!strcmp(option, "--ahead"))
       known = number(value, 0, MOST_AHEAD, &out->ahead);
+    else if (!strcmp(option, "--work"))
+      known = number(value, 0, 10000, &out->work);
     else if (!strcmp(option, "--wait"))
       known = number(value, 1, 100000, &out->wait_seconds);
     else

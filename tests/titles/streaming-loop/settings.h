@@ -15,6 +15,7 @@ struct settings {
   double share;       // percent of the input's pages that the CPU rewrites between cycles
   unsigned acquires;  // submissions that a cycle's dispatches are spread over
   unsigned ahead;     // cycles that the CPU is ahead of the GPU, each in memory of its own
+  unsigned work;      // milliseconds of arithmetic that the CPU does each cycle, as a game does
   int check_all;      // after every cycle, not only after the last
   int times;          // print each cycle's times
   unsigned wait_seconds;
