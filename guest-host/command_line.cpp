@@ -41,6 +41,12 @@ Result<std::optional<CommandLine>> parse_command_line(int argc, char** argv) {
   app.add_option("--report", line.report, "file for counters and times of the run, as JSON");
   app.add_flag("--spans", line.spans, "at the end, say what the time went into");
   app.add_option("--trace", line.trace_file, "write a Chrome/Perfetto trace of the run");
+  app.add_option("--capture", line.capture, "write what the GPU service is given into FILE or FILE:FROM-TO (flips)");
+  app.add_flag("--replay", line.replay,
+               "TITLE is a capture: give the GPU service what it holds and compare the results");
+  app.add_option("--steps", line.replay_steps, "replay so many steps only");
+  app.add_option("--cut", line.replay_cut, "of the last step's last command buffer, replay so many dwords only");
+  app.add_option("--results", line.replay_report, "file for the result of each step of a replay, as JSON");
   app.add_option("TITLE", line.title, "a title's eboot.bin, or its folder")->required();
   app.footer("Everything behind TITLE belongs to the title.");
   const int mine = own_words(app, argc, argv);
@@ -53,6 +59,7 @@ Result<std::optional<CommandLine>> parse_command_line(int argc, char** argv) {
     return fail(ExitCode::usage, "{} (orrery-guest --help shows the options)", error.what());
   }
   line.arguments.assign(argv + mine, argv + argc);
+  line.logical_clock = line.logical_clock || !line.capture.empty();
   line.watch_writes = tracker != "hash";
   line.must_watch_writes = tracker == "uffd";
   if (!policy.empty()) {

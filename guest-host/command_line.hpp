@@ -28,6 +28,12 @@ struct CommandLine {
   std::string report;   // file for what the run did and how long it took; empty: none
   bool spans = false;   // a table of them at the end
   std::string trace_file;
+  std::string capture;  // FILE or FILE:FROM-TO; takes the logical clock with it
+  // In place of a title: a capture to run again.
+  bool replay = false;
+  uint64_t replay_steps = 0;           // 0: all
+  std::optional<uint32_t> replay_cut;  // dwords of the last step's last command buffer
+  std::string replay_report;           // file for the result of each step, as JSON
 };
 
 // Nothing when help was asked for and shown. Error: usage.

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "guest-host/command_line.hpp"
+#include "guest-host/replay_run.hpp"
 #include "guest-host/title_run.hpp"
 #include "shared/log.hpp"
 
@@ -16,7 +17,7 @@ int main(int argc, char** argv) {
   auto line = orrery::parse_command_line(argc, argv);
   if (!line) return end_with(line.error());
   if (!*line) return 0;
-  auto code = orrery::run_title(**line);
+  auto code = (*line)->replay ? orrery::run_replay(**line) : orrery::run_title(**line);
   if (!code) return end_with(code.error());
   ::_exit(*code);
 }

@@ -2,9 +2,11 @@
 
 #include <sys/random.h>
 #include <unistd.h>
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 
+#include "guest-host/capture/recorder.hpp"
 #include "guest-host/cpu/guest_thread.hpp"
 #include "guest-host/cpu/signals.hpp"
 #include "guest-host/end_signals.hpp"
@@ -106,6 +108,20 @@ Result<std::unique_ptr<link::Link>> connect(const CommandLine& line, memory::Gue
   return link;
 }
 
+// Nothing when none is asked for.
+Result<std::unique_ptr<capture::Recorder>> start_capture(const CommandLine& line, const std::string& title,
+                                                         const memory::GuestMemory& memory, link::Link* link) {
+  if (line.capture.empty()) return nullptr;
+  if (link == nullptr) return fail(ExitCode::usage, "--capture: there is no GPU service whose work could be captured");
+  auto wish = capture::parse_wish(line.capture);
+  if (!wish) return std::unexpected(std::move(wish.error()));
+  // What the title does behind its last flip depends on when the run ends.
+  if (line.frames != 0) wish->to = std::min(wish->to, line.frames);
+  auto recorder = capture::Recorder::start(*wish, title, memory.arena(), memory.arena_size(), link->segment());
+  if (recorder) link->set_watcher(recorder->get());
+  return recorder;
+}
+
 void say_spans(const link::Link& link) {
   const auto measures = measure::snapshot(link.segment().measures());
   if (measures) fmt::print(stderr, "[guest] spans:\n{}", measure::table_of(*measures));
@@ -144,6 +160,8 @@ Result<int> run_title(const CommandLine& line) {
   auto link = connect(line, **memory, name_of_title(environment.title_directory));
   if (!link) return std::unexpected(std::move(link.error()));
   environment.link = link->get();
+  auto recorder = start_capture(line, name_of_title(environment.title_directory), **memory, link->get());
+  if (!recorder) return std::unexpected(std::move(recorder.error()));
   hle::Registry registry;
   hle::Console console(environment, {.headless = line.headless, .frames = line.frames});
   add_libraries(registry, environment, console);
@@ -177,6 +195,10 @@ Result<int> run_title(const CommandLine& line) {
     // Who ends the run by a signal does not want to wait for the GPU.
     const bool in_a_hurry = end.exit_code >= kEndedBySignal;
     (*link)->finish(end.exit_code, in_a_hurry ? kHurriedWait : (*link)->options().exit_wait);
+    if (*recorder) {
+      const auto captured = (*recorder)->finish();
+      fmt::print(stderr, "[guest] capture: {}\n", captured ? *captured : captured.error().describe());
+    }
     const std::string refused = (*link)->refusal_summary();
     if (!refused.empty()) fmt::print(stderr, "[guest] refused by the GPU service:\n{}", refused);
     if (!line.report.empty()) {

@@ -133,6 +133,9 @@ void Link::settle() {
   std::unique_lock state(state_);
   if (settled_sequence_ == last) return;  // the service has had nothing since
   const uint64_t number = ++settle_asked_;
+  state.unlock();
+  if (watcher_ != nullptr) watcher_->settling();
+  state.lock();
   // Asked again now and then: a life that was asked may have died, or the ring been full.
   while (settled_ < number && !stopping_ && !launcher_gone_ && !told_to_end_) {
     state.unlock();
@@ -141,10 +144,12 @@ void Link::settle() {
     changed_.wait_for(state, kAskAgain,
                       [&] { return settled_ >= number || stopping_ || launcher_gone_ || told_to_end_; });
   }
+  const bool answered = settled_ >= number;
   state.unlock();
-  const bool all_done = log_.open().empty();
+  const uint64_t open = log_.open().size();
+  if (watcher_ != nullptr && answered) watcher_->settled(open);
   state.lock();
-  if (all_done && settled_ >= number) settled_sequence_ = last;
+  if (open == 0 && answered) settled_sequence_ = last;
 }
 
 std::string Link::refusal_summary() const {

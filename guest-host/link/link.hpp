@@ -51,6 +51,11 @@ class Link {
   // Every life of the service may harvest this process's writes through it. Before start().
   void offer_pagemap(UniqueFd pagemap) { pagemap_ = std::move(pagemap); }
   SubmissionLog& submissions() { return log_; }
+  // Sees every entry and every settling from now on. Before start(); must outlive the link.
+  void set_watcher(SubmissionWatcher* watcher) {
+    watcher_ = watcher;
+    log_.set_watcher(watcher);
+  }
   // Waits until the service, of whichever life, has done all that it can, and the listener has heard of it. Ends early
   // when the run does.
   void settle();
@@ -100,6 +105,7 @@ class Link {
   SubmissionLog log_;
   QueuedWrites queued_writes_;
   Listener* listener_ = nullptr;
+  SubmissionWatcher* watcher_ = nullptr;
 
   std::unique_ptr<TraceWriter> trace_;
 

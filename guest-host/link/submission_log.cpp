@@ -44,6 +44,7 @@ std::optional<uint64_t> SubmissionLog::append(EntryKind kind, uint32_t queue, st
     if (!sequence) return std::nullopt;
     outstanding_.emplace(*sequence, kind);
   }
+  if (watcher_ != nullptr) watcher_->appended(kind, queue, guest_time, body);
   measure::count(kind == EntryKind::flip ? measure::Counter::flips : measure::Counter::submissions);
   for (const auto piece : body) measure::count(measure::Counter::journal_bytes, piece.size());
   announce(*sequence);

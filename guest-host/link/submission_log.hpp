@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "guest-host/link/submission_watcher.hpp"
 #include "protocol/control_segment.hpp"
 #include "protocol/journal.hpp"
 #include "protocol/ring.hpp"
@@ -38,6 +39,7 @@ class SubmissionLog {
   Result<std::optional<uint64_t>> try_submit(EntryKind kind, uint32_t queue, std::chrono::nanoseconds guest_time,
                                              Pieces body);
   uint64_t largest_body() const { return journal_.largest_body(); }
+  void set_watcher(SubmissionWatcher* watcher) { watcher_ = watcher; }
 
   // True when the entry is done. Waits up to `limit`.
   bool wait_done(uint64_t sequence, std::chrono::nanoseconds limit);
@@ -84,6 +86,7 @@ class SubmissionLog {
   mutable std::mutex state_;
   protocol::JournalWriter journal_;
   protocol::RingProducer ring_;
+  SubmissionWatcher* watcher_ = nullptr;
   uint64_t announced_ = 0;  // under order_: this life of the service knows of entries up to this one
   std::atomic<bool> attached_{false};
   std::atomic<bool> closed_{false};

@@ -78,6 +78,8 @@ FromService convert(wire::ServiceMessage::Reader message) {
 
 }  // namespace
 
+uint32_t wire_version() { return wire::PROTOCOL_VERSION; }
+
 std::vector<std::byte> encode_submit(uint64_t sequence) {
   return encode([&](wire::GuestMessage::Builder m) { m.setSubmit(sequence); });
 }

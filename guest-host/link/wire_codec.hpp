@@ -14,6 +14,8 @@
 
 namespace orrery::link {
 
+// The protocol that this build speaks.
+uint32_t wire_version();
 std::vector<std::byte> encode_submit(uint64_t sequence);
 std::vector<std::byte> encode_map_changed(uint64_t version);
 std::vector<std::byte> encode_shutdown();
