@@ -96,16 +96,26 @@ Result<void> DevicePageTable::update(std::span<const PageRun> runs, const ArenaB
   return {};
 }
 
-void DevicePageTable::let_store_only(std::span<const uint64_t> pages) {
-  for (const auto& [index, table] : tables_) {
-    shader::PageEntry* const entry = entries(table);
-    for (uint64_t i = 0; i < kLevel2Entries; ++i) {
-      if (!std::ranges::binary_search(pages, index * kLevel2Entries + i)) entry[i].write = 0;
+void DevicePageTable::let_store(uint64_t page, bool allowed) {
+  const auto found = tables_.find(page / kLevel2Entries);
+  if (found == tables_.end()) return;
+  shader::PageEntry& entry = entries(found->second)[page % kLevel2Entries];
+  entry.write = allowed ? entry.read : 0;
+}
+
+void DevicePageTable::let_store_only(std::vector<uint64_t> pages) {
+  if (!storable_) {
+    for (const auto& [index, table] : tables_) {
+      for (shader::PageEntry& entry : std::span(entries(table), kLevel2Entries)) entry.write = 0;
     }
+    // The window knows no pages that can't be stored to.
+    const shader::PageTableWindow none{};
+    std::memcpy(level1_.mapped().data() + kLevel1Entries * 8, &none, sizeof(none));
+    storable_.emplace();
   }
-  // The window knows no pages that can't be stored to.
-  const shader::PageTableWindow none{};
-  std::memcpy(level1_.mapped().data() + kLevel1Entries * 8, &none, sizeof(none));
+  for (const uint64_t page : *storable_) let_store(page, false);
+  for (const uint64_t page : pages) let_store(page, true);
+  storable_ = std::move(pages);
 }
 
 shader::PageTableWindow DevicePageTable::window() const {

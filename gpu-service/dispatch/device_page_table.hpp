@@ -22,9 +22,9 @@ class DevicePageTable {
   // Makes the table show `runs` where `arena` has buffers; only what changed is written. Only while the device is idle.
   // The pages' protection is not looked at: every page that is shown can be read and written.
   Result<void> update(std::span<const PageRun> runs, const ArenaBuffers& arena);
-  // Of the pages that are shown now only these, by number and in order, can be stored to; no window. For a table of its
-  // own, which is not updated any more.
-  void let_store_only(std::span<const uint64_t> pages);
+  // Of the pages that are shown now only these, by number, can be stored to; no window. For a table of its own, which
+  // is not updated any more; only while no recorded work walks it.
+  void let_store_only(std::vector<uint64_t> pages);
   DeviceAddress level1() const { return level1_.address(); }
   // What the device would find, for tests and reports.
   shader::PageEntry entry(GuestAddress address) const;
@@ -45,6 +45,7 @@ class DevicePageTable {
   Result<Table*> table_for(uint64_t index);
   Result<void> write(const Shown& shown, bool present);
   shader::PageEntry* entries(const Table& table) const;
+  void let_store(uint64_t page, bool allowed);
 
   const vulkan::Device* device_;
   vulkan::Buffer level1_;
@@ -52,6 +53,7 @@ class DevicePageTable {
   std::vector<std::pair<uint32_t, uint32_t>> free_;  // chunk, slot
   std::map<uint64_t, Table> tables_;                 // by level-1 index
   std::vector<Shown> shown_;                         // sorted
+  std::optional<std::vector<uint64_t>> storable_;    // let_store_only
 };
 
 }  // namespace orrery::dispatch

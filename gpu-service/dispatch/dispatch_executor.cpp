@@ -333,6 +333,7 @@ Result<void> DispatchExecutor::acquire() {
 
 Result<void> DispatchExecutor::State::take_map() {
   writable.clear();
+  writable_used = 0;
   auto made = arena.update(memory.entries());
   if (!made) return std::unexpected(std::move(made.error()));
   if (arena.mirrors() && !mirrors) {

@@ -104,7 +104,8 @@ struct DispatchExecutor::State {
   std::set<PreparationKey> announced;  // by prepare(), each once
   std::atomic<uint64_t> prepared_ahead_count = 0, host_run_groups = 0;
   std::vector<HostRunAhead> host_runs;
-  std::vector<WritablePages> writable;  // of the map in force
+  std::vector<WritablePages> writable;  // of the map in force; the first `writable_used` may be walked by recorded work
+  size_t writable_used = 0;
   ProgramReports reports;
   Workers workers;            // behind all that its jobs use
   std::optional<Error> lost;  // the first error of the device; from then on nothing is done

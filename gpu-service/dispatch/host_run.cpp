@@ -13,7 +13,7 @@ namespace {
 namespace interpret = shader::interpret;
 using Group = std::array<uint32_t, 3>;
 
-constexpr size_t kGroupsAtOnce = 4;  // that a thread takes
+constexpr size_t kMostAtOnce = 4;  // groups that a thread takes
 
 interpret::Dispatch dispatch_of(const shader::Program& program, const DispatchState& state,
                                 const LaunchGeometry& geometry) {
@@ -44,8 +44,8 @@ struct Share {
 class Running {
  public:
   Running(const interpret::Dispatch& dispatch, std::span<const Group> groups, PageSnapshots& snapshots,
-          uint64_t most_steps)
-      : dispatch_(dispatch), groups_(groups), snapshots_(snapshots), most_steps_(most_steps) {}
+          uint64_t most_steps, size_t at_once)
+      : dispatch_(dispatch), groups_(groups), snapshots_(snapshots), most_steps_(most_steps), at_once_(at_once) {}
 
   std::vector<Share> run(unsigned threads) {
     std::vector<Share> shares(threads);
@@ -62,9 +62,9 @@ class Running {
     HostMemory memory(snapshots_);
     interpret::Dispatch dispatch = dispatch_;
     while (!stop_.load(std::memory_order_relaxed)) {
-      const size_t first = next_.fetch_add(kGroupsAtOnce);
+      const size_t first = next_.fetch_add(at_once_);
       if (first >= groups_.size()) break;
-      for (const Group& group : groups_.subspan(first, std::min(kGroupsAtOnce, groups_.size() - first))) {
+      for (const Group& group : groups_.subspan(first, std::min(at_once_, groups_.size() - first))) {
         const uint64_t done = steps_.load(std::memory_order_relaxed);
         dispatch.step_limit = done < most_steps_ ? most_steps_ - done : 1;
         const auto outcome = interpret::run_groups(dispatch, {&group, 1}, memory);
@@ -90,6 +90,7 @@ class Running {
   std::span<const Group> groups_;
   PageSnapshots& snapshots_;
   const uint64_t most_steps_;
+  const size_t at_once_;
   std::atomic<size_t> next_{0};
   std::atomic<uint64_t> steps_{0};
   std::atomic<bool> stop_{false};
@@ -169,10 +170,10 @@ std::expected<HostRun, HostRunFailure> run_on_host(const shader::Program& progra
       limits.whole || geometry.scratch ? std::vector<interpret::StepUse>{} : interpret::address_slice(program);
   dispatch.uses = uses;
   const unsigned cores = limits.threads != 0 ? limits.threads : std::max(1u, std::thread::hardware_concurrency());
-  const auto threads =
-      static_cast<unsigned>(std::clamp<size_t>((groups.size() + kGroupsAtOnce - 1) / kGroupsAtOnce, 1, cores));
+  const size_t at_once = std::clamp<size_t>(groups.size() / (4 * size_t{cores}), 1, kMostAtOnce);
+  const auto threads = static_cast<unsigned>(std::clamp<size_t>((groups.size() + at_once - 1) / at_once, 1, cores));
   PageSnapshots snapshots(memory);
-  const auto shares = Running(dispatch, groups, snapshots, limits.most_steps).run(threads);
+  const auto shares = Running(dispatch, groups, snapshots, limits.most_steps, at_once).run(threads);
   HostRun result;
   NotesByPage notes;
   std::string failed;

@@ -109,19 +109,24 @@ Result<std::shared_ptr<DevicePageTable>> DispatchExecutor::State::writable_pages
       if (numbers.empty() || numbers.back() != page) numbers.push_back(page);
     }
   }
-  const auto known = std::ranges::find(writable, numbers, &WritablePages::numbers);
-  if (known != writable.end()) return known->table;
-  if (writable.size() >= kMostWritable) {
+  const auto used = std::span(writable).first(writable_used);
+  const auto known = std::ranges::find(used, numbers, &WritablePages::numbers);
+  if (known != used.end()) return known->table;
+  if (writable.size() == kMostWritable && writable_used == kMostWritable) {
     // Recorded work may still walk them.
     ORRERY_TRY(wait_all());
-    writable.clear();
+    writable_used = 0;
   }
-  auto table = DevicePageTable::create(device);
-  if (!table) return std::unexpected(std::move(table.error()));
-  ORRERY_TRY(table->update(page_runs(memory.entries()).runs, arena));
-  table->let_store_only(numbers);
-  writable.push_back({std::move(numbers), std::make_shared<DevicePageTable>(std::move(*table))});
-  return writable.back().table;
+  if (writable_used == writable.size()) {
+    auto table = DevicePageTable::create(device);
+    if (!table) return std::unexpected(std::move(table.error()));
+    ORRERY_TRY(table->update(page_runs(memory.entries()).runs, arena));
+    writable.push_back({{}, std::make_shared<DevicePageTable>(std::move(*table))});
+  }
+  WritablePages& next = writable[writable_used++];
+  next.table->let_store_only(numbers);
+  next.numbers = std::move(numbers);
+  return next.table;
 }
 
 }  // namespace orrery::dispatch

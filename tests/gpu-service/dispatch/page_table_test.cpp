@@ -1,6 +1,7 @@
 #include "gpu-service/dispatch/device_page_table.hpp"
 
 #include <random>
+#include <set>
 
 #include "tests/gpu-service/dispatch/test_guest.hpp"
 #include "tests/gpu-service/vulkan/test_device.hpp"
@@ -90,6 +91,36 @@ TEST_P(PageTables, show_exactly_the_whole_pages_of_every_map_in_a_row) {
   ASSERT_TRUE(table->update({}, arena));
   EXPECT_EQ(table->window().size, 0u);
   EXPECT_EQ(table->tables(), 0u);
+}
+
+TEST_P(PageTables, pages_that_can_be_stored_to_are_chosen_again_and_again) {
+  auto file = make_memory_file("arena", {kArena});
+  auto mapping = Mapping::of(*file, {0}, {kArena});
+  ASSERT_TRUE(mapping);
+  ArenaBuffers arena(*device, mapping->bytes(), GetParam(), !GetParam());
+  auto table = DevicePageTable::create(*device);
+  ASSERT_TRUE(table);
+  constexpr uint64_t kFirst = (1ull << 25) - 4 * kGuestPage, kPages = 16;
+  const std::vector<protocol::MapEntry> entries{TestGuest::entry(kFirst, kPages * kGuestPage, 0)};
+  ASSERT_TRUE(arena.update(entries));
+  ASSERT_TRUE(table->update(page_runs(entries).runs, arena));
+  std::mt19937 random(3);
+  for (int round = 0; round < 20; ++round) {
+    std::set<uint64_t> wanted;
+    for (uint64_t page = 0; page < kPages; ++page) {
+      if (random() % 2 == 0) wanted.insert(kFirst / kGuestPage + page);
+    }
+    std::vector<uint64_t> pages(wanted.begin(), wanted.end());
+    pages.push_back(1);  // not shown: not storable either
+    table->let_store_only(pages);
+    for (uint64_t page = 0; page < kPages; ++page) {
+      const auto entry = table->entry({kFirst + page * kGuestPage});
+      EXPECT_NE(entry.read, 0u);
+      EXPECT_EQ(entry.write, wanted.contains(kFirst / kGuestPage + page) ? entry.read : 0) << round << " " << page;
+    }
+    EXPECT_EQ(table->entry({kGuestPage}).write, 0u);
+    EXPECT_EQ(table->window().size, 0u);
+  }
 }
 
 TEST_P(PageTables, a_map_scattered_over_the_whole_address_space_can_be_shown) {
