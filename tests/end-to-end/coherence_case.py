@@ -30,6 +30,14 @@ class Coherence(RunCase):
         with self.subTest(how="without import"):
             self.assertIn("streaming-loop: 6 equal, 0 different", self.run_loop(title=every, ORRERY_IMPORT="off").out)
 
+    def test_memory_changes_its_protection_only_behind_the_work_that_may_write_it(self):
+        for how in (("--coherence", "imported"), ("--coherence", "mirrored")):
+            with self.subTest(how=how):
+                file = self.folder / f"report-{how[1]}.json"
+                run = self.run_loop(*how, "--report", file, title=("--variant", "all", "--cycles", "3", "--protect"))
+                self.assertIn("streaming-loop: 6 equal, 0 different", run.out)
+                self.assertGreaterEqual(json.loads(file.read_text())["spans"]["queued writes"]["count"], 18)
+
     def test_an_acquire_point_costs_one_harvest_and_only_what_changed_is_uploaded(self):
         reports = {}
         for share in ("0", "100"):

@@ -74,8 +74,11 @@ static int run_variant(struct stream* s, struct times* times, unsigned first_cyc
     }
     if (n < settings->ahead) continue;
     unsigned done = n - settings->ahead, done_cycle = first_cycle + done;
-    if (gpu_wait_for(&s->gpu, fences[done_cycle % (settings->ahead + 1)], settings->wait_seconds) != GPU_DONE)
+    if (settings->protect) {
+      protect_output(&s->plan, memory_of(s, done_cycle));
+    } else if (gpu_wait_for(&s->gpu, fences[done_cycle % (settings->ahead + 1)], settings->wait_seconds) != GPU_DONE) {
       return no_answer(settings);
+    }
     times[done] = (struct times){rewritten - begin, submitted - rewritten, now() - worked};
     if (begun != 0) waited += times[done].submit + times[done].wait;
     if (settings->times)

@@ -7,7 +7,7 @@
 static const char kUsage[] =
     "usage: streaming-loop [--variant static|table|wave|group|branch|image|all] [--groups LEAST,MOST] [--large N]\n"
     "                      [--dispatches N] [--small-groups N] [--mib N] [--runs N] [--cycles N] [--share PERCENT]\n"
-    "                      [--acquires N] [--ahead N] [--work MS] [--check-all] [--times] [--wait SECONDS]\n"
+    "                      [--acquires N] [--ahead N] [--work MS] [--protect] [--check-all] [--times] [--wait SECONDS]\n"
     "Each cycle the CPU rewrites a share of the input's pages, then N dispatches fold the input; `large` of them share it\n"
     "out among themselves. Where the store descriptor comes from is the variant. Results are checked on the CPU.";
 static const char* const kVariants[] = {"static", "table", "wave", "group", "branch", "image", "all"};
@@ -55,6 +55,10 @@ int read_settings(int argc, char** argv, struct settings* out) {
     int known = 1;
     if (!strcmp(option, "--check-all")) {
       out->check_all = 1;
+      continue;
+    }
+    if (!strcmp(option, "--protect")) {
+      out->protect = 1;
       continue;
     }
     if (!strcmp(option, "--times")) {

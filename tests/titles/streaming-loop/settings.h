@@ -16,6 +16,7 @@ struct settings {
   unsigned acquires;  // submissions that a cycle's dispatches are spread over
   unsigned ahead;     // cycles that the CPU is ahead of the GPU, each in memory of its own
   unsigned work;      // milliseconds of arithmetic that the CPU does each cycle, as a game does
+  int protect;        // looks at a cycle's results behind a change of their protection, not behind its fence
   int check_all;      // after every cycle, not only after the last
   int times;          // print each cycle's times
   unsigned wait_seconds;

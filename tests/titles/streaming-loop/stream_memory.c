@@ -101,6 +101,11 @@ int make_memory(const struct settings* s, const struct plan* plan, struct gpu_qu
   return 0;
 }
 
+void protect_output(const struct plan* plan, const struct stream_memory* m) {
+  size_t begin = (size_t)m->output / MAP_PAGE * MAP_PAGE, end = (size_t)m->output + output_bytes(plan);
+  sceKernelMprotect((void*)begin, (end - begin + MAP_PAGE - 1) / MAP_PAGE * MAP_PAGE, SCE_KERNEL_PROT_ALL_RW);
+}
+
 unsigned rewrite_input(const struct settings* s, const struct stream_memory* m, unsigned cycle) {
   unsigned rewritten = 0, limit = (unsigned)(s->share * 1000);
   for (unsigned page = 0; page < m->input_bytes / PAGE_BYTES; page++) {

@@ -27,6 +27,8 @@ size_t shared_bytes(const struct plan* plan);
 int make_memory(const struct settings* s, const struct plan* plan, struct gpu_queue* gpu, struct stream_memory* out);
 // A raw buffer descriptor.
 void fill_descriptor(unsigned* words, const void* base, size_t bytes);
+// The pages of the outputs get the protection that they have: behind it the GPU has written what it was asked to.
+void protect_output(const struct plan* plan, const struct stream_memory* memory);
 // What the CPU writes between cycles; answers the pages it rewrote.
 unsigned rewrite_input(const struct settings* s, const struct stream_memory* m, unsigned cycle);
 
