@@ -149,6 +149,9 @@ TEST_P(Programs, a_descriptor_that_only_a_host_run_finds_goes_device_addressed) 
   EXPECT_NE(routes.find("2 device-addressed"), std::string::npos) << routes;
   EXPECT_NE(routes.find("host run passed: a store at "), std::string::npos) << routes;
   EXPECT_NE(routes.find("it may differ from group to group"), std::string::npos) << routes;
+  const bool mirrored = executor->coherence() != Coherence::imported;
+  EXPECT_EQ(routes.find(" uploaded; ") != std::string::npos, mirrored) << routes;
+  EXPECT_EQ(routes.find(" written back; ") != std::string::npos, mirrored) << routes;
   // Its writes are bounded by nothing, and no wave is run to find out.
   const auto writes = writes_of(state);
   EXPECT_NE(writes.unbounded.find("device-addressed: a store at "), std::string::npos) << writes.unbounded;
