@@ -43,7 +43,8 @@ std::optional<uint64_t> JournalWriter::try_append(EntryKind kind, uint32_t queue
   JournalEntry& entry = slot(entries_, next_);
   entry.state.store(static_cast<uint32_t>(EntryState::writing), std::memory_order_relaxed);
   entry.kind = static_cast<uint32_t>(kind);
-  entry.sequence = next_;
+  // Behind the state, for reached().
+  std::atomic_ref(entry.sequence).store(next_, std::memory_order_release);
   entry.queue = queue;
   entry.guest_time_ns = guest_time_ns;
   entry.body_position = position;
@@ -130,10 +131,9 @@ bool JournalReader::open(uint64_t sequence) const {
 }
 
 bool JournalReader::reached(uint64_t sequence) const {
-  const JournalEntry& entry = slot(entries_, sequence);
+  JournalEntry& entry = slot(entries_, sequence);
   // In this order: who sees a new number sees that it is being written, or more.
-  const uint64_t found = load_once(entry.sequence);
-  std::atomic_thread_fence(std::memory_order_acquire);
+  const uint64_t found = std::atomic_ref(entry.sequence).load(std::memory_order_acquire);
   const uint32_t state = entry.state.load(std::memory_order_acquire);
   // A slot that is being filled again held an older entry, which is done.
   return found > sequence || (found == sequence && state != static_cast<uint32_t>(EntryState::writing));

@@ -112,10 +112,12 @@ void write_event(Slot& slot, SpanName name, uint64_t start, uint64_t duration, u
   const uint64_t index = slot.events.load(kRelaxed);
   Event& event = mine.region->events[index_of(slot)][index % kEventsPerSlot];
   const uint32_t number = track.kind == TrackKind::thread ? slot.thread.load(kRelaxed) : track.number;
-  event.start_ns.store(start, kRelaxed);
-  event.duration_ns.store(duration, kRelaxed);
-  event.detail.store(detail, kRelaxed);
-  event.what.store(pack({name, track.kind, static_cast<uint16_t>(slot.life.load(kRelaxed)), number}), kRelaxed);
+  // Whoever reads one of these in an earlier round's place sees how far that round has come too.
+  event.start_ns.store(start, std::memory_order_release);
+  event.duration_ns.store(duration, std::memory_order_release);
+  event.detail.store(detail, std::memory_order_release);
+  event.what.store(pack({name, track.kind, static_cast<uint16_t>(slot.life.load(kRelaxed)), number}),
+                   std::memory_order_release);
   slot.events.store(index + 1, std::memory_order_release);
 }
 

@@ -120,11 +120,10 @@ void TraceFile::drain_slot(size_t index) {
   for (; taken < written; ++taken) {
     const Event& event = region_->events[index][taken % kEventsPerSlot];
     const Line line{{},
-                    event.start_ns.load(kRelaxed),
-                    event.duration_ns.load(kRelaxed),
-                    event.detail.load(kRelaxed),
-                    unpack(event.what.load(kRelaxed))};
-    std::atomic_thread_fence(std::memory_order_acquire);
+                    event.start_ns.load(std::memory_order_acquire),
+                    event.duration_ns.load(std::memory_order_acquire),
+                    event.detail.load(std::memory_order_acquire),
+                    unpack(event.what.load(std::memory_order_acquire))};
     // Its writer may have come round while we read: then what we hold is half of one event and half of another.
     if (slot.events.load(kRelaxed) - taken >= kEventsPerSlot) {
       ++lost_;
