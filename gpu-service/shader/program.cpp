@@ -90,6 +90,7 @@ std::expected<Program, ShaderRefusal> read_program(const CodeFetch& fetch, Targe
   Program program;
   Code code(fetch);
   std::vector<Mark> marks;
+  std::vector<uint32_t> numbers;  // of the instructions at the marks' starts
   std::vector<Way> pending{{}};
   while (!pending.empty()) {
     const Way way = pending.back();
@@ -121,6 +122,7 @@ std::expected<Program, ShaderRefusal> read_program(const CodeFetch& fetch, Targe
       }
       const uint32_t dwords = instruction->size / 4u;
       marks.resize(std::max<size_t>(marks.size(), at + dwords), Mark::none);
+      numbers.resize(marks.size());
       for (uint32_t i = 1; i < dwords; ++i) {
         if (marks[at + i] != Mark::none) {
           return std::unexpected(refusal(*instruction, "a jump leads into the middle of this instruction"));
@@ -128,6 +130,7 @@ std::expected<Program, ShaderRefusal> read_program(const CodeFetch& fetch, Targe
         marks[at + i] = Mark::inside;
       }
       marks[at] = Mark::start;
+      numbers[at] = static_cast<uint32_t>(program.instructions.size());
       const Opcode opcode = instruction->opcode;
       if (is_branch(opcode)) {
         const int64_t destination = int64_t{offset} + instruction->size + int64_t{instruction->immediate} * 4;
@@ -154,7 +157,11 @@ std::expected<Program, ShaderRefusal> read_program(const CodeFetch& fetch, Targe
     }
   }
   if (!std::ranges::is_sorted(program.instructions, {}, &Instruction::offset)) {
-    std::ranges::sort(program.instructions, {}, &Instruction::offset);
+    std::vector<Instruction> ascending;
+    ascending.reserve(program.instructions.size());
+    for (size_t at = 0; at < marks.size(); ++at)
+      if (marks[at] == Mark::start) ascending.push_back(program.instructions[numbers[at]]);
+    program.instructions = std::move(ascending);
   }
   const Instruction& last = program.instructions.back();
   program.extent = last.offset + last.size;

@@ -188,7 +188,7 @@ std::expected<Analysis, std::vector<ShaderRefusal>> analyse(const Program& progr
 std::expected<Module, std::vector<ShaderRefusal>> translate(const Program& program, const TranslateOptions& options) {
   auto built = build(program, options);
   if (!built) return std::unexpected(std::move(built.error()));
-  passes::run((*built)->function, passes::wishes(options.layout, options.host));
+  passes::run((*built)->function, passes::wishes(options.layout, options.host), &(*built)->graph);
   auto module = spirv::Emitter((*built)->function, options).emit();
   if (module) {
     module->guest_instructions = static_cast<uint32_t>(program.instructions.size());

@@ -53,6 +53,29 @@ bool converted(Op op, Type operand, uint64_t bits, uint64_t& out) {
   return give(static_cast<T>(static_cast<int64_t>(bits << shift) >> shift), out);
 }
 
+// Not of denormals, which a device may take for zero.
+template <typename T>
+bool compared(Op op, T x, T y, uint64_t& out) {
+  const auto plain = [](T v) { return v == 0 || std::isnormal(v) || std::isinf(v); };
+  if (!plain(x) || !plain(y)) return false;
+  switch (op) {
+    case Op::feq:
+      out = x == y;
+      return true;
+    case Op::fune:
+      out = x != y;
+      return true;
+    case Op::flt:
+      out = x < y;
+      return true;
+    case Op::fle:
+      out = x <= y;
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 bool fold_floats(Op op, Type type, Type operand, const uint64_t* bits, uint32_t imm, uint64_t& out) {
@@ -64,6 +87,11 @@ bool fold_floats(Op op, Type type, Type operand, const uint64_t* bits, uint32_t 
     if (operand == Type::f32 && type == Type::f64) return give(static_cast<double>(number<float>(bits[0])), out);
     return operand == Type::f64 && type == Type::f32 && imm == 0 &&
            give(static_cast<float>(number<double>(bits[0])), out);
+  }
+  if (type == Type::b1 && operand == Type::f32)
+    return compared(op, number<float>(bits[0]), number<float>(bits[1]), out);
+  if (type == Type::b1 && operand == Type::f64) {
+    return compared(op, number<double>(bits[0]), number<double>(bits[1]), out);
   }
   if (type != operand) return false;
   if (type == Type::f32) return arithmetic(op, number<float>(bits[0]), number<float>(bits[1]), out);

@@ -183,6 +183,7 @@ class Brancher {
       const bool loop = c.kind == Construct::Kind::loop;
       if (c.first < end || !by_lane_[loop ? exit_block(c) : c.head]) continue;
       if (!loop && !holds_loop(n)) continue;
+      if (only_loads(c)) continue;
       end = c.last + 1;
       f_.apart.push_back(
           {.loop = loop, .first = c.first, .last = c.last, .head = c.head, .skip = c.skip, .join = c.join});
@@ -197,6 +198,24 @@ class Brancher {
     }
     by_lane_ = std::move(kept);
     guarded_ = std::move(guarded);
+  }
+  // Rounds without branches that load and do nothing else to memory: lanes go the same way, and their loads overlap.
+  bool only_loads(const Construct& c) const {
+    bool loads = false;
+    uint32_t exit = ~0u;  // of the loop at hand
+    for (uint32_t b = c.first; b <= c.last; ++b) {
+      const cfg::StructuredBlock& shape = f_.graph->blocks[b];
+      if (shape.merge == cfg::MergeKind::loop) exit = shape.merge_block;
+      if (shape.merge == cfg::MergeKind::selection && std::ranges::find(shape.targets, exit) == shape.targets.end()) {
+        return false;
+      }
+      for (const uint32_t id : f_.blocks[b].body) {
+        const Op op = f_.insts[id].op;
+        if (op == Op::store || op == Op::atomic) return false;
+        loads |= op == Op::load && f_.insts[id].per_lane;
+      }
+    }
+    return loads;
   }
   bool holds_loop(uint32_t n) const {
     return std::ranges::any_of(c_.all, [&](const Construct& c) {

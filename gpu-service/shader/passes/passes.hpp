@@ -23,6 +23,9 @@ void remove_dead(ir::Function& f);
 // wave's lanes run in step; a host's subgroup does not promise that.
 void fence_accesses(ir::Function& f);
 
+// Who comes to a branch whose outcome the way there decides goes on at once; changes the graph. False: nothing.
+bool thread_branches(ir::Function& f, cfg::StructuredGraph& graph, bool alone);
+
 // 64-bit additions by halves, made whole.
 void join_words(ir::Function& f);
 // Loads side by side; alone: accesses of the same lanes under one branch.
@@ -35,6 +38,7 @@ struct Wishes {
 };
 // For a layout on a host.
 Wishes wishes(const LaneLayout& layout, const HostFeatures& host);
-void run(ir::Function& f, const Wishes& wishes);
+// graph: f's own; none: it stays as it is.
+void run(ir::Function& f, const Wishes& wishes, cfg::StructuredGraph* graph = nullptr);
 
 }  // namespace orrery::shader::passes

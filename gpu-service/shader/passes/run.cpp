@@ -15,7 +15,7 @@ Wishes wishes(const LaneLayout& layout, const HostFeatures& host) {
   return {.fence = !layout.whole_wave() && !one_vector, .alone = layout.k == 1, .apart = apart};
 }
 
-void run(ir::Function& f, const Wishes& wishes) {
+void run(ir::Function& f, const Wishes& wishes, cfg::StructuredGraph* graph) {
   choose_mask_tests(f);
   const bool parts = wishes.alone || wishes.apart;
   if (parts) {
@@ -31,6 +31,7 @@ void run(ir::Function& f, const Wishes& wishes) {
   drop_unseen_lanes(f);
   join_words(f);
   remove_dead(f);
+  if (parts && graph && thread_branches(f, *graph, wishes.alone)) remove_dead(f);
   if (wishes.fence && !parts) fence_accesses(f);
   gather_accesses(f, wishes.alone);
 }

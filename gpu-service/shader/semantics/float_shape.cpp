@@ -1,6 +1,9 @@
 #include "gpu-service/shader/semantics/float_shape.hpp"
 
+#include <algorithm>
+
 #include "gpu-service/shader/ir/rounding.hpp"
+#include "gpu-service/shader/semantics/known_range.hpp"
 
 namespace orrery::shader::semantics {
 
@@ -114,15 +117,19 @@ Value scale_by_power(Builder& b, Value v, Value n) {
     const auto count = static_cast<int32_t>(static_cast<uint32_t>(constant));
     if (count >= lowest && count <= highest) return ir::rounded_mul(b, v, power_of_two(b, type, count));
   }
-  for (int step = 0; step < 2; ++step) {
-    const Value up = b.select(b.compare(Op::slt, b.u32(static_cast<uint32_t>(highest)), n),
-                              b.u32(static_cast<uint32_t>(highest)), b.u32(0));
-    const Value by =
-        b.select(b.compare(Op::slt, n, b.u32(static_cast<uint32_t>(lowest))), b.u32(static_cast<uint32_t>(down)), up);
+  KnownRange range = known_range(b, n);
+  for (int step = 0; step < 2 && !range.within(lowest, highest); ++step) {
+    const auto number = [&](int32_t count) { return b.u32(static_cast<uint32_t>(count)); };
+    Value by = number(0);
+    if (range.high > highest) by = b.select(b.compare(Op::slt, number(highest), n), number(highest), by);
+    if (range.low < lowest) by = b.select(b.compare(Op::slt, n, number(lowest)), number(down), by);
     v = ir::rounded_mul(b, v, power(b, type, by));
     n = b.sub(n, by);
+    if (range.high > highest) range.high = std::max<int64_t>(range.high - highest, highest);
+    if (range.low < lowest) range.low = std::min<int64_t>(range.low - down, lowest);
   }
-  return ir::rounded_mul(b, v, power(b, type, clamp_signed(b, n, lowest, highest)));
+  if (!range.within(lowest, highest)) n = clamp_signed(b, n, lowest, highest);
+  return ir::rounded_mul(b, v, power(b, type, n));
 }
 
 }  // namespace orrery::shader::semantics

@@ -14,6 +14,7 @@ using ir::Op;
 void Emitter::emit_block(uint32_t block) {
   const ir::Block& b = f_.blocks[block];
   const cfg::StructuredBlock& shape = f_.graph->blocks[block];
+  if (shape.terminator == TerminatorKind::jump && shape.targets.empty()) return;  // nobody comes here any more
   label(block_label_[block]);
   emit_phis(block);
   if (shape.merge == MergeKind::loop) {

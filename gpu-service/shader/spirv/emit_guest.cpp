@@ -16,8 +16,10 @@ namespace {
 constexpr int64_t kFarthestApart = 4096;  // constant places that are asked for together
 constexpr uint32_t kLargestAccess = 16;
 
-// x2 and x4 are one load or store of a vector; x3 is three dwords.
-uint32_t alignment_of(const Access& a) { return a.components == 3 ? 4u : uint32_t{a.bytes} * a.components; }
+// Of a vector unit's x2 and x4, which are one load or store of a vector where they stand at a multiple of it. What the
+// scalar unit loads stands at a multiple of a dword more often than not (arguments of a kernel).
+bool is_vector(const Access& a) { return !a.scalar && (a.components == 2 || a.components == 4); }
+uint32_t alignment_of(const Access& a) { return is_vector(a) ? uint32_t{a.bytes} * a.components : a.bytes; }
 // What the routines are told of the place: the program offset, and whether it stores.
 uint32_t where_of(const Access& a, bool stores) { return a.instruction * 2 + (stores ? 1 : 0); }
 
@@ -75,8 +77,8 @@ Emitter::Results Emitter::load_by_routine(const Access& a, Id address) {
   return parts;
 }
 
-// At a device address that is a multiple of its size.
-Emitter::Results Emitter::load_window(const Access& a, Id at) {
+// At a device address that is a multiple of its size (as_vector), or of its elements'.
+Emitter::Results Emitter::load_window(const Access& a, Id at, bool as_vector) {
   const uint32_t n = a.components;
   const Id wide = module_.type(Type::u64);
   const uint32_t access =
@@ -88,7 +90,7 @@ Emitter::Results Emitter::load_window(const Access& a, Id at) {
     const Id loaded = value(spv::OpLoad, type, {device_pointer(at, type), access, a.bytes});
     return {value(spv::OpUConvert, uint_type(), {loaded})};
   }
-  if (n == 1 || n == 3) {
+  if (!as_vector) {
     for (uint32_t c = 0; c < n; ++c) {
       const Id part = c == 0 ? at : value(spv::OpIAdd, wide, {at, module_.u64(4 * c)});
       parts[c] = load_device(part, Type::u32, fresh_loads_);
@@ -103,10 +105,17 @@ Emitter::Results Emitter::load_window(const Access& a, Id at) {
 
 Emitter::Results Emitter::load_guest(const Access& a, Id address) {
   if (o_.host.lockstep_subgroups) return load_by_routine(a, address);
+  const auto in_window = [&](bool as_vector) {
+    return load_window(a, value(spv::OpIAdd, module_.type(Type::u64), {address, window(2)}), as_vector);
+  };
+  const auto in_parts = [&] {
+    return either(
+        is_usual(address, a.bytes), uint_type(), a.components, [&] { return in_window(false); },
+        [&] { return load_by_routine(a, address); });
+  };
+  if (!is_vector(a)) return in_parts();
   return either(
-      is_usual(address, alignment_of(a)), uint_type(), a.components,
-      [&] { return load_window(a, value(spv::OpIAdd, module_.type(Type::u64), {address, window(2)})); },
-      [&] { return load_by_routine(a, address); });
+      is_usual(address, alignment_of(a)), uint_type(), a.components, [&] { return in_window(true); }, in_parts);
 }
 
 std::span<const uint32_t> Emitter::adjacent_loads(std::span<const uint32_t> body) const {
@@ -140,7 +149,9 @@ void Emitter::emit_loads(std::span<const uint32_t> loads) {
     }
     return out;
   };
-  const auto write = [&] {
+  // Whether all are usual, as vectors or in parts.
+  const auto are_usual = [&](bool as_vectors) {
+    const auto multiple_of = [&](const Access& a) { return as_vectors ? alignment_of(a) : a.bytes; };
     Id usual = 0;
     std::vector<bool> asked(loads.size());
     for (size_t n = 0; n < loads.size(); ++n) {
@@ -148,15 +159,15 @@ void Emitter::emit_loads(std::span<const uint32_t> loads) {
       // Loads at constant places behind one address are asked for together.
       const Access& first = access_of(loads[n]);
       int64_t low = first.offset, high = first.offset;
-      uint32_t multiple = alignment_of(first);
+      uint32_t multiple = multiple_of(first);
       for (size_t m = n; m < loads.size(); ++m) {
         const Access& a = access_of(loads[m]);
         const int64_t begin = std::min<int64_t>(low, a.offset), end = std::max<int64_t>(high, a.offset);
         if (base_of(loads[m]) != base_of(loads[n]) || end - begin > kFarthestApart) continue;
-        if ((a.offset - begin) % alignment_of(a) != 0 || (low - begin) % multiple != 0) continue;
+        if ((a.offset - begin) % multiple_of(a) != 0 || (low - begin) % multiple != 0) continue;
         low = begin;
         high = end;
-        multiple = std::max(multiple, alignment_of(a));
+        multiple = std::max<uint32_t>(multiple, multiple_of(a));
         asked[m] = true;
       }
       Id address = id(base_of(loads[n]), slot);
@@ -164,26 +175,32 @@ void Emitter::emit_loads(std::span<const uint32_t> loads) {
       const Id one = is_usual(address, multiple);
       usual = usual ? value(spv::OpLogicalAnd, bool_type(), {usual, one}) : one;
     }
-    const auto in_window = [&] {
-      std::vector<std::pair<ir::Value, Id>> bases;
-      return all([&](uint32_t load) {
-        auto known = std::ranges::find(bases, base_of(load), &std::pair<ir::Value, Id>::first);
-        if (known == bases.end()) {
-          bases.emplace_back(base_of(load), value(spv::OpIAdd, wide, {id(base_of(load), slot), window(2)}));
-          known = bases.end() - 1;
-        }
-        const int64_t offset = access_of(load).offset;
-        if (offset == 0) return load_window(access_of(load), known->second);
-        const Id at = value(spv::OpIAdd, wide, {known->second, module_.u64(static_cast<uint64_t>(offset))});
-        return load_window(access_of(load), at);
-      });
-    };
-    const auto by_routine = [&] {
-      return all([&](uint32_t load) {
-        return load_by_routine(access_of(load), guest_address(f_.insts[load], access_of(load), slot));
-      });
-    };
-    return joined(usual, in_window, by_routine);
+    return usual;
+  };
+  const auto in_window = [&](bool as_vectors) {
+    std::vector<std::pair<ir::Value, Id>> bases;
+    return all([&](uint32_t load) {
+      const Access& a = access_of(load);
+      auto known = std::ranges::find(bases, base_of(load), &std::pair<ir::Value, Id>::first);
+      if (known == bases.end()) {
+        bases.emplace_back(base_of(load), value(spv::OpIAdd, wide, {id(base_of(load), slot), window(2)}));
+        known = bases.end() - 1;
+      }
+      const int64_t offset = a.offset;
+      const Id at = offset == 0 ? known->second
+                                : value(spv::OpIAdd, wide, {known->second, module_.u64(static_cast<uint64_t>(offset))});
+      return load_window(a, at, as_vectors && is_vector(a));
+    });
+  };
+  const auto by_routine = [&] {
+    return all([&](uint32_t load) {
+      return load_by_routine(access_of(load), guest_address(f_.insts[load], access_of(load), slot));
+    });
+  };
+  const bool vectors = std::ranges::any_of(loads, [&](uint32_t load) { return is_vector(access_of(load)); });
+  const auto in_parts = [&] { return joined(are_usual(false), [&] { return in_window(false); }, by_routine); };
+  const auto write = [&] {
+    return vectors ? joined(are_usual(true), [&] { return in_window(true); }, in_parts) : in_parts();
   };
   if (lanes.op == Op::constant) {
     parts = write();
@@ -210,7 +227,7 @@ void Emitter::store_guest(const Access& a, Id address, const Results& data) {
     by_routine();
     return;
   }
-  const auto usual = [&]() -> Results {
+  const auto in_window = [&](bool as_vector) -> Results {
     const Id wide = module_.type(Type::u64);
     const Id at = value(spv::OpIAdd, wide, {address, window(2)});
     if (a.bytes < 4) {
@@ -219,7 +236,7 @@ void Emitter::store_guest(const Access& a, Id address, const Results& data) {
       const Id type = module_.integer(a.bytes * 8u);
       const Id cut = value(spv::OpUConvert, type, {data[0]});
       code(spv::OpStore, {device_pointer(at, type), cut, static_cast<uint32_t>(spv::MemoryAccessAlignedMask), a.bytes});
-    } else if (n == 1 || n == 3) {
+    } else if (!as_vector) {
       for (uint32_t c = 0; c < n; ++c) {
         store_device(c == 0 ? at : value(spv::OpIAdd, wide, {at, module_.u64(4 * c)}), Type::u32, data[c]);
       }
@@ -230,7 +247,13 @@ void Emitter::store_guest(const Access& a, Id address, const Results& data) {
     }
     return {};
   };
-  either(is_usual(address, alignment_of(a)), 0, 0, usual, by_routine);
+  const auto in_parts = [&]() -> Results {
+    return either(is_usual(address, a.bytes), 0, 0, [&] { return in_window(false); }, by_routine);
+  };
+  if (is_vector(a))
+    either(is_usual(address, alignment_of(a)), 0, 0, [&] { return in_window(true); }, in_parts);
+  else
+    in_parts();
 }
 
 // Where an atomic's place is on the device, 0: nowhere, and said so.

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "gpu-service/shader/spirv/conditional.hpp"
+#include "gpu-service/shader/spirv/known_bound.hpp"
 
 namespace orrery::shader::spirv {
 
@@ -87,6 +88,12 @@ void Emitter::emit_lds(uint32_t inst, const ir::Inst& i, const Access& a, uint32
           ? static_cast<uint32_t>(std::countr_zero(fixed_address | 1u << ZeroBits::kMost))
           : std::min(ZeroBits(f_).of(args[1], kAlignmentDepth),
                      static_cast<uint32_t>(std::countr_zero(static_cast<uint32_t>(a.offset) | 1u << ZeroBits::kMost)));
+  const bool straddles = i.op != Op::atomic && a.bytes > (1u << known);
+  // No lane's address can lie outside.
+  const uint32_t more_dwords = a.components - 1u + (straddles || a.bytes == 8 ? 1 : 0);
+  const bool inside =
+      !fixed && a.offset >= 0 &&
+      (uint64_t{known_bound(f_, o_, args[1])} + static_cast<uint32_t>(a.offset)) / 4 + more_dwords < lds_dwords_;
   // Byte address of the access, and its dword's index plus n.
   Id address = 0, index = 0;
   auto prepare = [&] {
@@ -102,7 +109,8 @@ void Emitter::emit_lds(uint32_t inst, const ir::Inst& i, const Access& a, uint32
     if (fixed) return u32(fixed_address / 4 + n);
     return n == 0 ? index : binary(spv::OpIAdd, index, u32(n));
   };
-  auto in_range = [&](Id at, uint32_t n) {
+  auto in_range = [&](Id at, uint32_t n) {  // 0: for certain
+    if (inside) return Id{0};
     if (fixed) return fixed_address / 4 + n < lds_dwords_ ? Id{0} : module_.constant(Type::b1, 0);
     return value(spv::OpULessThan, bool_type(), {at, u32(lds_dwords_)});
   };
@@ -111,7 +119,6 @@ void Emitter::emit_lds(uint32_t inst, const ir::Inst& i, const Access& a, uint32
     return binary(spv::OpShiftLeftLogical, binary(spv::OpBitwiseAnd, address, u32(a.bytes == 1 ? 3 : 2)), u32(3));
   };
   const uint32_t narrow = a.bytes == 1 ? 0xff : 0xffff;
-  const bool straddles = i.op != Op::atomic && a.bytes > (1u << known);
   auto any_shift = [&] {
     return fixed ? u32(fixed_address % 4 * 8)
                  : binary(spv::OpShiftLeftLogical, binary(spv::OpBitwiseAnd, address, u32(3)), u32(3));
@@ -142,6 +149,7 @@ void Emitter::emit_lds(uint32_t inst, const ir::Inst& i, const Access& a, uint32
       }
       return parts;
     };
+    if (inside) return together();
     const uint32_t last = a.components - 1;
     return either(in_range(index_of(last), last), uint_type(), a.components, together, each);
   };
@@ -155,10 +163,11 @@ void Emitter::emit_lds(uint32_t inst, const ir::Inst& i, const Access& a, uint32
                       if (fixed) {
                         return fixed_address / 4 + n < lds_dwords_ ? lds_load(at) : u32(0);
                       }
+                      if (inside) return lds_load(at);
                       // Out of range: dword 0 is read and thrown away.
-                      const Id inside = in_range(at, n);
-                      const Id loaded = lds_load(select(uint_type(), inside, at, u32(0)));
-                      return select(uint_type(), inside, loaded, u32(0));
+                      const Id there = in_range(at, n);
+                      const Id loaded = lds_load(select(uint_type(), there, at, u32(0)));
+                      return select(uint_type(), there, loaded, u32(0));
                     };
                     parts[0] = dword(0);
                     if (straddles) {
@@ -234,7 +243,7 @@ void Emitter::emit_lds(uint32_t inst, const ir::Inst& i, const Access& a, uint32
           return {};
         });
       }
-      if (branches && !straddles && a.components > 1) {
+      if (branches && !straddles && !inside && a.components > 1) {
         const uint32_t last = a.components - 1;
         auto dword = [&](uint32_t n) { lds_store(index_of(n), id(args[2 + n], slot)); };
         either(

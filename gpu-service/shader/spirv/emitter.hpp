@@ -111,7 +111,7 @@ class Emitter {
   // Guest loads side by side, of the same lanes: one branch asks whether all are usual.
   std::span<const uint32_t> adjacent_loads(std::span<const uint32_t> body) const;
   void emit_loads(std::span<const uint32_t> loads);
-  Results load_window(const ir::Access& a, Id at);
+  Results load_window(const ir::Access& a, Id at, bool as_vector);
   Results load_by_routine(const ir::Access& a, Id address);
   Results load_guest(const ir::Access& a, Id address);
   void store_guest(const ir::Access& a, Id address, const Results& data);

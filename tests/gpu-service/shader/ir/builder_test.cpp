@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "tests/gpu-service/shader/spirv/hand_program.hpp"
 
 namespace orrery::shader::test {
@@ -44,6 +46,25 @@ TEST(Builder, adding_zero_carries_nothing) {
                 EXPECT_EQ(carry, 0u);
                 EXPECT_TRUE(b.is_constant(b.compare(Op::sle, x, sum), kept));
                 EXPECT_EQ(kept, 1u);
+                store(b, b.vgpr(0));
+              }),
+              options_for(32, 32));
+}
+
+TEST(Builder, compares_of_constant_floats_are_known_but_those_of_denormals) {
+  function_of(straight([](Builder& b) {
+                const auto known = [&](Op op, Type type, uint64_t x, uint64_t y) -> std::optional<uint64_t> {
+                  uint64_t out = 0;
+                  if (!b.is_constant(b.compare(op, b.constant(type, x), b.constant(type, y)), out)) return std::nullopt;
+                  return out;
+                };
+                constexpr uint64_t kThree = 0x4008000000000000, kInfinity = 0x7ff0000000000000;
+                EXPECT_EQ(known(Op::flt, Type::f64, kThree, kInfinity), 1u);
+                EXPECT_EQ(known(Op::fle, Type::f64, kInfinity, kThree), 0u);
+                EXPECT_EQ(known(Op::fune, Type::f64, kThree, kThree), 0u);
+                EXPECT_EQ(known(Op::feq, Type::f32, 0x80000000, 0), 1u);
+                EXPECT_EQ(known(Op::flt, Type::f32, 0, 1), std::nullopt);
+                EXPECT_EQ(known(Op::feq, Type::f32, 0x7fc00000, 0x7fc00000), std::nullopt);
                 store(b, b.vgpr(0));
               }),
               options_for(32, 32));

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <spirv/unified1/spirv.hpp>
 
 #include "tests/gpu-service/shader/spirv/hand_program.hpp"
 #include "tests/gpu-service/shader/spirv/validate.hpp"
@@ -127,6 +128,30 @@ TEST(Emitter, cross_lane_operations_are_valid_in_every_layout) {
     b.effect(Op::group_barrier);
     b.effect(Op::memory_barrier);
   }));
+}
+
+// Compares of a module whose lanes store into 1 KiB of LDS, `stride` bytes apart.
+uint32_t compares(uint32_t threads, uint32_t stride) {
+  TranslateOptions o = options_for(32, 32);
+  o.group_size = {threads, 1, 1};
+  const Module m = module_of(straight([stride](Builder& b) {
+                               const Value data[] = {b.vgpr(0)};
+                               b.store({.space = Space::lds, .offset = 4}, b.exec(),
+                                       b.op(Op::imul, b.land(b.vgpr(0), b.u32(63)), b.u32(stride)), data);
+                             }),
+                             o);
+  EXPECT_EQ(validate(m.spirv), "");
+  uint32_t count = 0;
+  for (size_t at = 5; at < m.spirv.size(); at += m.spirv[at] >> 16) count += (m.spirv[at] & 0xffff) == spv::OpULessThan;
+  return count;
+}
+
+TEST(Emitter, an_lds_address_that_cannot_lie_outside_is_not_tested) {
+  EXPECT_EQ(compares(64, 12), 0u);   // the last dword at 760
+  EXPECT_EQ(compares(64, 16), 0u);   // at 1012
+  EXPECT_EQ(compares(64, 20), 1u);   // at 1264
+  EXPECT_EQ(compares(32, 20), 1u);   // a group's last wave may be longer than the group
+  EXPECT_EQ(compares(128, 16), 0u);  // masked
 }
 
 TEST(Emitter, a_divergent_if_and_a_loop_are_valid_in_every_layout) {
