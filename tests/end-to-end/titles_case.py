@@ -1,6 +1,7 @@
 """Each title, through the launcher, on the software device."""
 
 import json
+import os
 import subprocess
 
 from running import BUILD, CHECKOUT, RunCase, frames, orrery
@@ -48,13 +49,39 @@ class Titles(RunCase):
             self.assertIn(title, listed.out)
 
     def test_a_bundle_runs_where_nothing_of_the_checkout_is(self):
-        made = subprocess.run([str(CHECKOUT / "scripts" / "bundle"), "--build", str(BUILD), str(self.folder / "bundle")],
-                              capture_output=True, text=True, check=False)
+        made = subprocess.run([str(CHECKOUT / "scripts" / "bundle"), "--release", "--build", str(BUILD), str(self.folder / "bundle")],
+                              capture_output=True, text=True, check=False, env=dict(os.environ, XZ_OPT="-0"))
         self.assertEqual(made.returncode, 0, made.stderr)
+        packed = list(self.folder.glob("bundle-*.tar.xz"))
+        self.assertEqual(len(packed), 1, made.stdout)
+        subprocess.run(["rm", "-rf", str(self.folder / "bundle")], check=True)
+        subprocess.run(["tar", "-xf", str(packed[0]), "-C", str(self.folder)], check=True)
+        carried = {f.name for f in (self.folder / "bundle" / "licences").iterdir()}
+        self.assertLessEqual({"orrery.txt", "libfmt9.txt", "libstdc++6.txt"}, carried)
+        self.assertEqual(packed[0].name, f"bundle-{(self.folder / 'bundle' / 'VERSION').read_text().strip()}.tar.xz")
         bare = {"PATH": "/usr/bin:/bin", "HOME": str(self.folder), "XDG_RUNTIME_DIR": str(self.folder)}
-        run = subprocess.run([str(self.folder / "bundle" / "orrery"), "run", "--headless", "--cpu", "kernels", "--size", "small",
+        suite = subprocess.run([str(self.folder / "bundle" / "bench" / "suite.py"), "--quick", "--only", "capture", "--repetitions", "1", "--out",
+                                str(self.folder / "bench")], cwd="/", env=bare, capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(suite.returncode, 0, suite.stdout + suite.stderr)
+        told = json.loads((self.folder / "bench" / "bench.json").read_text())
+        self.assertEqual([row["part"] for row in told["rows"]], ["capture", "capture"])
+        self.assertTrue((self.folder / "bench" / "bench.html").read_text().startswith("<!doctype html>"))
+        run = subprocess.run([str(self.folder / "bundle" / "start"), "--headless", "--cpu", "kernels", "--size", "small",
                               "--only", "saxpy"], cwd="/", env=bare, capture_output=True, text=True, timeout=120, check=False)
         self.assertEqual((run.returncode, "1 equal, 0 different, 0 refused" in run.stdout), (0, True), run.stderr)
+
+    def test_a_report_of_a_run_holds_what_one_asks_for_first(self):
+        file = self.folder / "report.tar.xz"
+        done = orrery("report", "--cpu", "--frames", 3, "--out", file, "raymarch", "--size", "160x90")
+        self.assertEqual(done.code, 0, done)
+        subprocess.run(["tar", "-xf", str(file), "-C", str(self.folder)], check=True)
+        folder = self.folder / "orrery-report"
+        self.assertEqual(json.loads((folder / "run.json").read_text())["exit_status"], 0)
+        self.assertIn("spans:", (folder / "log.txt").read_text())
+        self.assertIn("raymarch", (folder / "output.txt").read_text())
+        self.assertTrue(json.loads((folder / "devices.json").read_text()))
+        self.assertEqual(json.loads((folder / "counters.json").read_text())["counters"]["flips"], 3)
+        self.assertEqual(orrery("replay", "--cpu", folder / "run.cap").code, 0)
 
     def test_no_validation_message_while_the_kernels_run(self):
         run = orrery("run", "--headless", "--cpu", "--validation", "kernels", "--size", "small", timeout=280)
