@@ -20,6 +20,12 @@ class Titles(RunCase):
         last = run.out.strip().splitlines()[-1]
         self.assertRegex(last, r"^kernels: [1-9][0-9]* equal, 0 different, 0 refused$")
 
+    def test_counters_changed_in_place_are_what_the_cpu_says(self):
+        for coherence in ("imported", "mirrored"):
+            run = orrery("run", "--headless", "--cpu", "--coherence", coherence, "counters", "--rounds", 10, "--steps", 3, timeout=280)
+            self.assertEqual(run.code, 0, run)
+            self.assertIn("counters: 30 steps, 0 values wrong", run.out)
+
     def test_two_runs_of_raymarch_under_the_logical_clock_are_identical(self):
         for name in ("a", "b"):
             run = orrery("run", "--headless", "--cpu", "--logical-clock", "--frames", 8, "--keep-frames", self.folder / name,
