@@ -315,7 +315,6 @@ class Threader {
     f_.blocks[ways.head].body.insert(f_.blocks[ways.head].body.end(), copies.begin(), copies.end());
     ir::Block& to = f_.blocks[exit];
     Map late;
-    const bool only = to.predecessors.size() == 1;
     const auto from_b = static_cast<size_t>(std::ranges::find(to.predecessors, b) - to.predecessors.begin());
     to.predecessors.push_back(ways.head);
     for (const uint32_t phi : to.phis) {
@@ -323,12 +322,11 @@ class Threader {
       const auto found = early.find(v.id);
       widen(phi, found == early.end() ? v : found->second);
     }
-    if (only) {
-      for (const auto& [id, value] : early)
-        late[id] = add_phi(exit, id, [&](uint32_t p) { return p == b ? Value{id} : value; });
-      const uint32_t first = loop_[b];
-      rewrite([&](uint32_t place) -> const Map* { return place >= first && place < exit ? nullptr : &late; }, to);
-    }
+    // Where all other ways out lie behind `b`, its values were seen outside; else nobody asks for these phis.
+    for (const auto& [id, value] : early)
+      late[id] = add_phi(exit, id, [&](uint32_t p) { return p == ways.head ? value : Value{id}; });
+    const uint32_t first = loop_[b];
+    rewrite([&](uint32_t place) -> const Map* { return place >= first && place < exit ? nullptr : &late; }, to);
     std::ranges::replace(head.targets, b, exit);
     head.merge_block = stays;
     // One way is left.
