@@ -4,7 +4,7 @@ import os
 import signal
 import time
 
-from running import RunCase, alive, child, frames, orrery, wait_for
+from running import BUILD, RunCase, alive, child, frames, orrery, wait_for
 
 SIZE = ("raymarch", "--size", "320x180")
 
@@ -80,3 +80,30 @@ class Restart(RunCase):
         self.assertEqual(process.returncode, 0, err)
         self.assertEqual(len(frames(kept)), 20)
         self.assertNotIn("starting life 2", err)
+
+    def test_the_service_is_replaced_on_request_and_the_frames_stay_as_they_are(self):
+        quiet, swapped = self.folder / "quiet", self.folder / "swapped"
+        common = ("--headless", "--cpu", "--logical-clock", "--frames", 16)
+        run = orrery("run", *common, "--keep-frames", quiet, *SIZE, timeout=280)
+        self.assertEqual(run.code, 0, run)
+        process = self.start("run", *common, "--keep-frames", swapped, *SIZE)
+        for shown, how in ((2, ()), (6, ("--under", "env ORRERY_LOG=warn")), (10, ("--binary", BUILD / "bin" / "orrery-gpu"))):
+            wait_for(lambda: len(frames(swapped)) >= shown or process.poll() is not None, 120)
+            before = child(process.pid, "orrery-gpu")
+            told = orrery("gpu", "restart", *how, "--pid", process.pid)
+            self.assertEqual(told.code, 0, told)
+            after = wait_for(lambda: child(process.pid, "orrery-gpu"))
+            self.assertNotEqual(before, after)
+            self.assertIn(f"process {after} now", told.out)
+        _, err = process.communicate(timeout=200)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertEqual(err.count("of the GPU service takes over"), 3, err)
+        self.assert_same_frames(quiet, swapped, 16)
+
+    def test_a_restart_that_cannot_be_is_refused(self):
+        self.assertEqual(orrery("gpu", "restart", "--pid", os.getpid()).code, 64)
+        process = self.start("run", "--headless", "--cpu", *SIZE)
+        service = wait_for(lambda: child(process.pid, "orrery-gpu"))
+        for wrong in (("--under", "no-such-program"), ("--binary", "/dev/null")):
+            self.assertEqual(orrery("gpu", "restart", *wrong, "--pid", process.pid).code, 64)
+        self.assertTrue(alive(service))
