@@ -10,6 +10,8 @@ namespace orrery::dispatch {
 shader::HostFeatures host_features(const vulkan::DeviceFacts& facts) {
   shader::HostFeatures host;
   host.fuses_fma = facts.fuses_fma;
+  host.fma_keeps_denormals = facts.fma_keeps_denormals;
+  host.rounds_halves = facts.rounds_halves;
   host.orders_zeros = facts.orders_zeros;
   host.float16 = facts.float16;
   host.float64 = facts.float64;

@@ -39,7 +39,9 @@ std::expected<Program, ShaderRefusal> read_program(const CodeFetch& fetch, Targe
 
 // What the host device offers, as far as the module depends on it.
 struct HostFeatures {
-  bool fuses_fma = true;      // OpExtInst Fma really fuses (lavapipe 22.3 does not)
+  bool fuses_fma = true;            // OpExtInst Fma really fuses (lavapipe 22.3 does not)
+  bool fma_keeps_denormals = true;  // in a module that demands it; NVIDIA's driver flushes those of 32 bits
+  bool rounds_halves = true;  // a float made a half and a float again is rounded; NVIDIA's driver takes it as it was
   bool orders_zeros = false;  // NMin and NMax take -0 for less than +0 (lavapipe 22.3 does not)
   bool float16 = true, float64 = true, int8 = true, int16 = true, int64 = true;
   // Widths (16, 32, 64 or'ed) of which a module may demand that denormals live (DenormPreserve), and that signs of

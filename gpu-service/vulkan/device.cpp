@@ -74,6 +74,8 @@ Result<std::unique_ptr<Device>> Device::open(const DeviceOptions& options) {
   device->facts_.fuses_fma = probe->fuses_fma;
   device->facts_.orders_zeros = probe->orders_zeros;
   device->facts_.keeps_denormals = probe->keeps_denormals;
+  device->facts_.fma_keeps_denormals = probe->fma_keeps_denormals;
+  if (device->facts_.keeps_denormals_unsaid && probe->keeps_denormals) device->facts_.keeps_denormals_of |= 32;
   device->facts_.rounds_halves = probe->rounds_halves;
   device->facts_.rounds_doubles = probe->rounds_doubles;
   device->facts_.loop_limit = probe->loop_limit;
@@ -82,8 +84,9 @@ Result<std::unique_ptr<Device>> Device::open(const DeviceOptions& options) {
             facts.driver, facts.min_subgroup_size, facts.max_subgroup_size, facts.workgroup_memory,
             facts.import_alignment != 0 ? "imports host memory" : "no import of host memory",
             facts.fuses_fma ? "" : ", Fma is not fused");
-  log::info("found by running: NMin and NMax {}, denormals of floats are {}, conversions to halves {}, to floats {}",
+  log::info("found by running: NMin and NMax {}, denormals of floats are {}{}, conversions to halves {}, to floats {}",
             facts.orders_zeros ? "order zeros" : "take zeros for equal", facts.keeps_denormals ? "kept" : "flushed",
+            facts.keeps_denormals && !facts.fma_keeps_denormals ? " but by Fma" : "",
             facts.rounds_halves ? "round to even" : "round otherwise",
             facts.rounds_doubles ? "round to even" : "round otherwise");
   if (facts.loop_limit != 0) {

@@ -1,11 +1,14 @@
 // Does Fma round once, do loops run to their end, does NMin order zeros, do denormals live, do conversions round to
 // nearest even? Compiled by hand into device_probe.inc, and with -DHALVES and -DDOUBLES into device_probe_halves.inc and
-// device_probe_doubles.inc:
+// device_probe_doubles.inc, and with -DKEEP into device_probe_keep.inc for devices where that can be demanded:
 // glslangValidator -V --target-env vulkan1.3 -x -o device_probe.inc device_probe.comp
 #version 450
 #extension GL_EXT_spirv_intrinsics : require
 #ifdef HALVES
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#endif
+#ifdef KEEP
+spirv_execution_mode(extensions = ["SPV_KHR_float_controls"], capabilities = [4464], 4459, 32);  // DenormPreserve
 #endif
 #ifdef DOUBLES
 #extension GL_EXT_shader_explicit_arithmetic_types_float64 : require
@@ -46,6 +49,10 @@ void main() {
   results[4] = floatBitsToUint(sum);
   results[5] = floatBitsToUint(product);
   results[6] = floatBitsToUint(small);
-  results[7] = tiny > zero ? 1u : 0u;
+  precise float fused[3] = float[3](fma(tiny, uintBitsToFloat(bits[3]), zero),
+                                    fma(uintBitsToFloat(bits[4]), uintBitsToFloat(bits[5]), zero), fma(a, zero, tiny));
+  const bool fused_right = floatBitsToUint(fused[0]) == bits[6] && floatBitsToUint(fused[1]) == bits[7] &&
+                           floatBitsToUint(fused[2]) == bits[2];
+  results[7] = (tiny > zero ? 1u : 0u) | (fused_right ? 2u : 0u);
 #endif
 }

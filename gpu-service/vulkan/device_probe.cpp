@@ -13,6 +13,9 @@ namespace {
 constexpr uint32_t kProbe[] = {
 #include "gpu-service/vulkan/device_probe.inc"
 };
+constexpr uint32_t kProbeKeep[] = {
+#include "gpu-service/vulkan/device_probe_keep.inc"
+};
 constexpr uint32_t kProbeHalves[] = {
 #include "gpu-service/vulkan/device_probe_halves.inc"
 };
@@ -25,8 +28,8 @@ struct Numbers {
   // 0.
   float a = 1.0f + 0x1p-12f, b = 1.0f + 0x1p-12f, c = -(1.0f + 0x1p-11f), result = 42.0f;
   uint32_t wanted = 1 << 17, stop = 0, rounds = 0;
-  // 0, -0, the denormal 2^-127, 8, and 2^-100 and 2^-30 whose product is the denormal 2^-130.
-  std::array<uint32_t, 8> bits{0, 0x80000000, 0x00400000, 0x41000000, 0x0d800000, 0x30800000};
+  // 0, -0, the denormal 2^-127, 8, 2^-100 and 2^-30, and the products 2^-124 and 2^-130, which is denormal.
+  std::array<uint32_t, 8> bits{0, 0x80000000, 0x00400000, 0x41000000, 0x0d800000, 0x30800000, 0x01800000, 0x00080000};
   std::array<uint32_t, 8> results{};
 };
 
@@ -64,7 +67,9 @@ Result<bool> rounds_doubles(const Device& device) {
 
 Result<DeviceProbe> probe_device(const Device& device) {
   Numbers numbers;
-  ORRERY_TRY(run(device, kProbe, numbers));
+  const DeviceFacts& facts = device.facts();
+  const bool keep = (facts.keeps_denormals_of & 32) != 0 || facts.keeps_denormals_unsaid;
+  ORRERY_TRY(run(device, keep ? std::span<const uint32_t>(kProbeKeep) : kProbe, numbers));
   if (numbers.result != 0.0f && numbers.result != 0x1p-24f) {
     return fail(ExitCode::no_device, "Fma of three numbers gave {}; neither {} nor 0", numbers.result, 0x1p-24f);
   }
@@ -73,8 +78,9 @@ Result<DeviceProbe> probe_device(const Device& device) {
   constexpr uint32_t kMinus = 0x80000000;
   const auto& got = numbers.results;
   probe.orders_zeros = got[0] == kMinus && got[1] == kMinus && got[2] == 0 && got[3] == 0;
-  // 2^-127 + 0, 2^-127 * 8, 2^-130, 2^-127 > 0.
-  probe.keeps_denormals = got[4] == 0x00400000 && got[5] == 0x01800000 && got[6] == 0x00080000 && got[7] == 1;
+  // 2^-127 + 0, 2^-127 * 8, 2^-130, 2^-127 > 0; bit 1: the same by Fma.
+  probe.keeps_denormals = got[4] == 0x00400000 && got[5] == 0x01800000 && got[6] == 0x00080000 && (got[7] & 1) != 0;
+  probe.fma_keeps_denormals = (got[7] & 2) != 0;
   if (device.facts().float16) {
     auto halves = rounds_halves(device);
     if (!halves) return std::unexpected(std::move(halves.error()));

@@ -46,11 +46,15 @@ struct DeviceFacts {
   // Widths of floats (16, 32, 64 or'ed) of which a module may demand that denormals live, and that zeros keep their
   // sign and infinities and NaNs are not assumed away (VkPhysicalDeviceFloatControlsProperties).
   uint32_t keeps_denormals_of = 0, keeps_special_of = 0;
+  // The driver says that it can't keep denormals of 32 bits (its Fma flushes them) and keeps the others' when a module
+  // demands it: NVIDIA's. Whether it does is found by running; if so, 32 is in keeps_denormals_of.
+  bool keeps_denormals_unsaid = false;
   bool subgroup_extended_types = false, scalar_block_layout = false;
   bool device_fault = false, swapchain = false;
   bool calibrated_timestamps = false;  // its clock can be read together with CLOCK_MONOTONIC
   // Probed by running a shader when the device is opened, see device_probe.hpp.
   bool fuses_fma = false, orders_zeros = false, keeps_denormals = false;
+  bool fma_keeps_denormals = false;  // Fma of floats, in a module that demands it
   bool rounds_halves = true, rounds_doubles = true;
   uint32_t loop_limit = 0;
 

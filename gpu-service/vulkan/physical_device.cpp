@@ -94,6 +94,8 @@ void read_properties(VkPhysicalDevice device, DeviceFacts& facts, bool can_impor
   facts.import_alignment = can_import ? host.minImportedHostPointerAlignment : 0;
   facts.timestamp_period_ns = limits.timestampPeriod;
   facts.keeps_denormals_of = preserved_denormals(v12);
+  facts.keeps_denormals_unsaid =
+      v12.driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY && (facts.keeps_denormals_of & 32) == 0;
   facts.keeps_special_of = widths(v12.shaderSignedZeroInfNanPreserveFloat16, v12.shaderSignedZeroInfNanPreserveFloat32,
                                   v12.shaderSignedZeroInfNanPreserveFloat64);
 

@@ -78,8 +78,8 @@ uint16_t half_fma(uint16_t a, uint16_t b, uint16_t c, unsigned rounding) {
       sum = std::nextafter(
           sum, error > 0 ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity());
     }
-    if (sum == 0 && error == 0 && rounding == 2 && product == -addend && product != 0) {
-      return 0x8000;  // an exact cancellation is -0 when rounding down
+    if (sum == 0 && error == 0 && rounding == 2 && (std::signbit(product) || std::signbit(addend))) {
+      return 0x8000;  // an exact zero is -0 when rounding down, unless both are +0
     }
   }
   return half_from_double(sum, rounding);

@@ -21,6 +21,7 @@ void half(Wave& wave, const Step& step) {
     fetch_float_half(wave, step, i, s[i]);
   }
   const Mode mode{wave.mode};
+  const Rounding rounding(mode.round64());  // it decides the sign of an exact zero
   for (uint32_t lane = 0; lane < wave.lanes; ++lane) {
     if constexpr (kSources == 1) {
       r[lane] = half_from_double(F(wide(s[0][lane])), mode.round64());

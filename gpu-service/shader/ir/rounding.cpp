@@ -75,7 +75,15 @@ Value plain_mul(Builder& b, Value x, Value y) {
 Value plain_fma(Builder& b, Value x, Value y, Value z) {
   uint64_t zero = 0;
   if (is_zero(b, x, zero) || is_zero(b, y, zero)) return plain_add(b, plain_mul(b, x, y), z);
-  if (!is_zero(b, z, zero)) return b.op(Op::ffma, x, y, z);
+  if (!is_zero(b, z, zero)) {
+    const Type type = b.type(x);
+    const HostFeatures& host = b.options().host;
+    const bool flushed = !b.mode().keeps_inputs(type) && !b.mode().keeps_results(type);
+    if (type == Type::f32 && !flushed && host.fuses_fma && !host.fma_keeps_denormals && !host.float64) {
+      b.refuse("fused multiply-add of denormals on a device that flushes them and has no 64-bit floats");
+    }
+    return b.op(Op::ffma, type, {x, y, z}, flushed);
+  }
   const Value product = plain_mul(b, x, y);
   if (zero != 0) return product;
   const Value nothing = b.constant(b.type(x), 0);
@@ -93,9 +101,38 @@ Value odd_sum(Builder& b, Value x, Value y, Round round) {
   return b.select(b.compare(Op::feq, s, b.constant(Type::f64, 0)), b.as(Type::f64, signs), odd);
 }
 
+// A float to half, by its bits: NVIDIA's driver takes a float that became a half and a float again for the same float.
+Value half_step(Builder& b, Value exact, Round round) {
+  const Value bits = b.as(Type::u32, exact), size = b.land(bits, b.u32(0x7fffffff));
+  const bool nearest = round == Round::nearest_even;
+  const Value high = b.lshr(size, b.u32(13));
+  // To nearest: what a carry out of the bits that go adds; ties to even.
+  const Value rounded = nearest ? b.lshr(b.add(size, b.add(b.u32(0xfff), b.land(high, b.u32(1)))), b.u32(13)) : high;
+  const Value normal = b.op(Op::umin, b.sub(rounded, b.u32((127 - 15) << 10)), b.u32(nearest ? 0x7c00 : 0x7bff));
+  const Value magnitude = b.op(Op::fabs, exact);
+  const Value below = b.as(Type::f32, b.op(Op::umin, size, b.u32(0x38800000)));
+  const Value steps = b.op(Op::fmul, below, b.f32(0x1p24f));  // of 2^-24
+  const Value tiny = b.op(Op::f_to_u, Type::u32, {nearest ? b.op(Op::frint, steps) : steps});
+  Value half = b.select(b.compare(Op::ult, size, b.u32(0x38800000)), tiny, normal);
+  const Value quiet = b.select(b.compare(Op::ult, b.u32(0x7f800000), size), b.u32(0x7e00), b.u32(0x7c00));
+  const Value special = b.lor(b.land(high, b.u32(0x3ff)), quiet);
+  half = b.select(b.compare(Op::ult, size, b.u32(0x7f800000)), half, special);
+  if (round == Round::up || round == Round::down) {
+    const Value back = b.op(Op::f_to_f, Type::f32, {b.as(Type::f16, b.truncate(Type::u16, half))});
+    const Value positive = b.compare(Op::ult, bits, b.u32(0x80000000));
+    const Value away = b.land(round == Round::up ? positive : b.lnot(positive), b.compare(Op::flt, back, magnitude));
+    half = b.select(away, b.add(half, b.u32(1)), half);
+  }
+  const Value sign = b.land(b.lshr(bits, b.u32(16)), b.u32(0x8000));
+  return b.as(Type::f16, b.truncate(Type::u16, b.lor(half, sign)));
+}
+
 // `exact` (one type wider) rounded to nearest and then moved to the side that the mode wants.
 Value narrowed_step(Builder& b, Value exact, Type to, Round round) {
   const Type wide = b.type(exact), integer = shape_of(to).integer;
+  if (to == Type::f16 && (round != Round::nearest_even || !b.options().host.rounds_halves)) {
+    return half_step(b, exact, round);
+  }
   const Value nearest = b.op(Op::f_to_f, to, {exact});
   if (round == Round::nearest_even) return nearest;
   const Value back = b.op(Op::f_to_f, wide, {nearest});

@@ -181,7 +181,8 @@ class Brancher {
     for (uint32_t n = 1; n < c_.all.size(); ++n) {
       const Construct& c = c_.all[n];
       const bool loop = c.kind == Construct::Kind::loop;
-      if (c.first < end || !by_lane_[loop ? exit_block(c) : c.head]) continue;
+      const bool endless = loop && f_.blocks[c.join].predecessors.empty();
+      if (c.first < end || endless || !by_lane_[loop ? exit_block(c) : c.head]) continue;
       if (!loop && !holds_loop(n)) continue;
       if (only_loads(c)) continue;
       end = c.last + 1;

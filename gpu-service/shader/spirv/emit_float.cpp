@@ -107,7 +107,9 @@ bool Emitter::emit_float(uint32_t inst, const ir::Inst& i) {
     case Op::ffma: {
       for (uint32_t slot = first_slot(); slot < end; ++slot) {
         const Id a = id(args[0], slot), b = id(args[1], slot), c = id(args[2], slot);
-        if (o_.host.fuses_fma) {
+        if (o_.host.fuses_fma && i.type == Type::f32 && !o_.host.fma_keeps_denormals && i.imm == 0) {
+          fma_with_denormals(inst, slot);
+        } else if (o_.host.fuses_fma) {
           code(spv::OpExtInst, {type, define(inst, slot), module_.glsl(), GLSLstd450Fma, a, b, c});
         } else {
           const Routine r = i.type == Type::f16   ? Routine::fma_16

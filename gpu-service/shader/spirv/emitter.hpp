@@ -104,6 +104,7 @@ class Emitter {
   void emit_inst(uint32_t inst);
   bool emit_arithmetic(uint32_t inst, const ir::Inst& i);
   bool emit_float(uint32_t inst, const ir::Inst& i);
+  void fma_with_denormals(uint32_t inst, uint32_t slot);
   bool emit_lanes(uint32_t inst, const ir::Inst& i);
   bool emit_place(uint32_t inst, const ir::Inst& i);
   bool emit_memory(uint32_t inst, const ir::Inst& i);

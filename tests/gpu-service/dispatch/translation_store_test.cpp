@@ -114,6 +114,8 @@ TEST_F(Translations, another_program_option_layout_or_build_is_another_file) {
   other([](auto& o) { o.bind_buffers = false; });
   other([](auto& o) { o.scratch_dwords = 1; });
   other([](auto& o) { o.host.fuses_fma = false; });
+  other([](auto& o) { o.host.fma_keeps_denormals = false; });
+  other([](auto& o) { o.host.rounds_halves = false; });
   other([](auto& o) { o.host.lockstep_subgroups = true; });
   other([](auto& o) { o.host.loop_limit = 1; });
   other([](auto& o) { o.host.workgroup_memory = 1; });

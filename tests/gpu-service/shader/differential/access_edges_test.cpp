@@ -168,6 +168,18 @@ v_mov_b32 v15, 0x3c01
   EXPECT_EQ(difference(body + "s_denorm_mode 15\n" + keep), "");
 }
 
+TEST(NumberModes, an_exact_zero_of_halves_is_minus_0_when_rounding_down) {
+  EXPECT_EQ(difference(R"(s_setreg_imm32_b32 hwreg(HW_REG_MODE, 2, 2), 2
+v_mov_b32 v11, 0x8000
+v_fma_f16 v8, 0, v11, 0
+v_xor_b32 v11, 0x8000, v9
+v_and_b32 v10, 0xbbff, v9
+v_xor_b32 v11, 0x8000, v10
+v_add_f16 v9, v10, v11
+v_fma_f16 v10, v10, 1.0, v11)"),
+            "");
+}
+
 TEST(NumberModes, a_half_that_is_a_signaling_nan_becomes_a_quiet_float) {
   // With IEEE mode a maximum tells them apart: a quiet NaN loses against a number, a signaling one wins.
   EXPECT_EQ(difference(R"(v_mov_b32 v8, 0x7c01

@@ -164,6 +164,7 @@ TranslateOptions Machine::options_for(const AssembledProgram& program, const Var
   TranslateOptions options;
   options.layout = how.layout;
   options.host = dispatch::host_features(device_.facts());
+  if (options_.pretend) options_.pretend(options.host);
   if (how.lds_in_memory) options.host.workgroup_memory = program.launch.lds_bytes - 1;
   if (how.as_gpu) options.host.lockstep_subgroups = false;
   options.group_size = {program.launch.threads, 1, 1};

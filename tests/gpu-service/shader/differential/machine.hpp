@@ -39,9 +39,10 @@ struct MachineOptions {
   // A whole wave in one invocation takes the driver very long: only programs of so many instructions, a
   // twentieth of it in wave64.
   uint32_t whole_wave_instructions = 0;
-  bool unbound = false;        // also with nothing bound
-  bool lds_in_memory = false;  // also with LDS in device memory
-  bool as_gpu = false;         // also what a GPU gets, in the layouts by subgroups
+  bool unbound = false;                             // also with nothing bound
+  bool lds_in_memory = false;                       // also with LDS in device memory
+  bool as_gpu = false;                              // also what a GPU gets, in the layouts by subgroups
+  std::function<void(HostFeatures&)> pretend = {};  // modules are made for a device that offers other things
 };
 
 class Machine {

@@ -1,5 +1,6 @@
 // Random programs with fixed seeds, and the machine itself: that it sees a wrong semantic, makes its program small, and
 // keeps programs in files.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <filesystem>
 
@@ -7,6 +8,7 @@
 #include "tests/gpu-service/shader/differential/interpreted.hpp"
 #include "tests/gpu-service/shader/differential/shrink.hpp"
 #include "tests/gpu-service/shader/differential/test_machine.hpp"
+#include "tests/gpu-service/shader/spirv/validate.hpp"
 
 namespace orrery::shader::differential {
 namespace {
@@ -31,6 +33,63 @@ TEST(DifferentialPrograms, random_programs_leave_the_same_memory_in_every_layout
   }
   EXPECT_GT(exchanges, 0u);
   EXPECT_GE(machine.runs().size(), 4u);
+}
+
+// What NVIDIA's driver needs, on any device.
+TEST(DifferentialPrograms, halves_made_by_their_bits_are_the_converted_ones) {
+  Machine machine(test_device(), {.pretend = [](HostFeatures& host) { host.rounds_halves = false; }});
+  Launch launch{.wave = 32, .threads = 32, .groups = 8};
+  for (const char* mode : {"0", "5", "10", "15"}) {
+    const AssembledProgram program = short_program(
+        fmt::format("s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), {}\nv_cvt_f16_f32 v8, v8\nv_cvt_f32_f16 v8, v8\n"
+                    "v_cvt_pkrtz_f16_f32 v9, v9, v10\nv_cvt_f32_f16 v10, v9\nv_lshrrev_b32 v9, 16, v9\n"
+                    "v_cvt_f32_f16 v9, v9\nv_add_f32 v8, v8, 0\nv_add_f32 v9, v9, 0\nv_add_f32 v10, v10, 0\n"
+                    "v_max_f32 v8, v8, v8\nv_max_f32 v9, v9, v9\nv_max_f32 v10, v10, v10",
+                    mode),
+        launch);
+    const auto failure = machine.difference(program);
+    EXPECT_FALSE(failure) << mode << ": " << failure->text();
+  }
+}
+
+TEST(DifferentialPrograms, a_fused_multiply_add_that_flushes_is_made_in_doubles_where_a_denormal_is_at_hand) {
+  // Sums and products that are exact, so that it does not matter whether the device fuses.
+  Machine machine(test_device(), {.pretend = [](HostFeatures& host) {
+                    host.fuses_fma = true;
+                    host.fma_keeps_denormals = false;
+                  }});
+  Launch launch{.wave = 32, .threads = 32, .groups = 8};
+  const auto failure =
+      machine.difference(short_program("v_and_b32 v8, 0xff800000, v8\nv_fma_f32 v8, v8, v9, 0\n"
+                                       "v_fma_f32 v9, v9, 1.0, v10\nv_fmac_f32 v10, 1.0, v11\n"
+                                       "v_cmp_u_f32 vcc_lo, v9, v9\nv_cndmask_b32 v9, v9, 0x7fc00000, vcc_lo\n"
+                                       "v_cmp_u_f32 vcc_lo, v8, v8\nv_cndmask_b32 v8, v8, 0x7fc00000, vcc_lo\n"
+                                       "v_cmp_u_f32 vcc_lo, v10, v10\nv_cndmask_b32 v10, v10, 0x7fc00000, vcc_lo",
+                                       launch));
+  EXPECT_FALSE(failure) << failure->text();
+}
+
+// A loop that nobody leaves, and all else that subgroups of other widths than this device's see.
+TEST(DifferentialPrograms, random_programs_are_valid_modules_for_other_devices) {
+  std::vector<ProgramText> texts;
+  for (uint32_t seed = 1; seed <= 6; ++seed) {
+    for (const Family family : kFamilies) texts.push_back(random_program(family, seed));
+  }
+  uint32_t modules = 0;
+  for (const AssembledProgram& program : assemble(texts)) {
+    for (uint32_t subgroup = 16; subgroup <= program.launch.wave; subgroup *= 2) {
+      const TranslateOptions options{.layout = subgroup_layout(program.launch.wave, subgroup),
+                                     .group_size = {program.launch.threads, 1, 1},
+                                     .rsrc1 = program.launch.float_mode << 12,
+                                     .rsrc2 = 2u << 1 | 1u << 7,
+                                     .scratch_dwords = program.launch.scratch_dwords};
+      const auto module = translate(read(program), options);
+      ASSERT_TRUE(module) << program.name << ": " << module.error().front().reason;
+      EXPECT_EQ(shader::test::validate_only(module->spirv), "") << program.name << ", subgroups of " << subgroup;
+      ++modules;
+    }
+  }
+  EXPECT_GT(modules, 100u);
 }
 
 // Of the program's statements only: its end multiplies too, and can't be removed.

@@ -160,6 +160,8 @@ DeviceRun run_on_device(const vulkan::Device& device, std::span<const Instructio
   // 16 VGPRs.
   options.rsrc1 = (lanes == 32 ? 1u : 3u) | (mode & 0xff) << 12 | (mode >> 8 & 1) << 21 | (mode >> 9 & 1) << 23;
   options.host.fuses_fma = device.facts().fuses_fma;
+  options.host.rounds_halves = device.facts().rounds_halves;
+  options.host.fma_keeps_denormals = device.facts().fma_keeps_denormals;
   options.host.orders_zeros = device.facts().orders_zeros;
   options.host.float16 = device.facts().float16;
   options.host.float64 = device.facts().float64;

@@ -39,6 +39,7 @@ void valid_everywhere(const HandProgram& program) {
       TranslateOptions o = options_for(wave, subgroup);
       o.partial_groups = partial;
       o.host.fuses_fma = partial;
+      o.host.fma_keeps_denormals = !partial;
       o.scratch_dwords = 16;
       const Module m = module_of(program, o);
       EXPECT_EQ(validate(m.spirv), "") << "wave " << wave << " subgroup " << subgroup << " partial " << partial;
