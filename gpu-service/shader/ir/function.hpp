@@ -67,6 +67,10 @@ struct Function {
   uint64_t constant_bits(const Inst& inst) const { return (static_cast<uint64_t>(inst.first) << 32) | inst.imm; }
 };
 
+// A constant of at least 2^-76 (f32): what is added to it, a product of two floats too, either cancels it or leaves no
+// denormal: the lowest bit of such a product is worth 2^-48 of it.
+bool is_large_addend(const Function& f, Value v);
+
 // False: by the operations that make it, v (a float) is no denormal.
 bool can_be_denormal(const Function& f, Value v, int depth = 4);
 

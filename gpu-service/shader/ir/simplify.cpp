@@ -183,6 +183,11 @@ Op inverse_swapped(Op op) {
   }
 }
 
+bool is_large_addend(const Function& f, Value v) {
+  const Inst& inst = f.at(v);
+  return inst.op == Op::constant && inst.type == Type::f32 && (inst.imm & 0x7fffffff) >= (127u - 76) << 23;
+}
+
 bool can_be_denormal(const Function& f, Value v, int depth) {
   const Inst& inst = f.at(v);
   const auto any = [&](size_t first) {
@@ -216,6 +221,11 @@ bool can_be_denormal(const Function& f, Value v, int depth) {
       return depth == 0 || any(0);
     case Op::select:
       return depth == 0 || any(1);
+    case Op::ffma:
+      return !is_large_addend(f, f.args(inst)[2]);
+    case Op::fadd:
+    case Op::fsub:
+      return !is_large_addend(f, f.args(inst)[0]) && !is_large_addend(f, f.args(inst)[1]);
     case Op::bitcast: {
       const Value from = f.args(inst)[0];
       return depth == 0 || !is_float(f.type(from)) || can_be_denormal(f, from, depth - 1);

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "gpu-service/shader/spirv/conditional.hpp"
+#include "gpu-service/shader/spirv/fused_run.hpp"
 
 namespace orrery::shader::spirv {
 
@@ -24,20 +25,29 @@ void Emitter::emit_block(uint32_t block) {
     label(body);
     count_round();
   }
-  for (size_t at = 0; at < b.body.size();) {
-    const std::span<const uint32_t> loads = adjacent_loads(std::span(b.body).subspan(at));
-    if (loads.size() > 1) {
-      emit_loads(loads);
-      at += loads.size();
-    } else {
-      emit_inst(b.body[at++]);
-    }
-  }
+  emit_body(b.body);
   exit_label_[block] = current_label_;
   const bool waits = apart_guard_ || std::ranges::any_of(f_.apart, [&](const ir::Apart& a) {
                        return !a.loop && a.head == block && lone_slot_ == kNoSlot;
                      });
   if (!waits) emit_terminator(block);  // else each slot's turn writes it
+}
+
+void Emitter::emit_body(std::span<const uint32_t> body) {
+  while (!body.empty()) {
+    size_t done = 1;
+    if (const std::span<const uint32_t> loads = adjacent_loads(body); loads.size() > 1) {
+      emit_loads(loads);
+      done = loads.size();
+    } else if (const FusedRun run = fused_runs_ && quick_ == nullptr ? fused_runs_->at(body) : FusedRun{};
+               !run.all.empty()) {
+      emit_fused_run(run);
+      done = run.all.size();
+    } else {
+      emit_inst(body[0]);
+    }
+    body = body.subspan(done);
+  }
 }
 
 // The labels of predecessors behind this block are not known yet (their last SPIR-V block), so phis are patched when

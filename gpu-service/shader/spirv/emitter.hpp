@@ -36,6 +36,8 @@ enum class Routine : uint8_t {
 };
 
 class ImageLibrary;
+class FusedRuns;
+struct FusedRun;
 
 class Emitter {
  public:
@@ -85,6 +87,7 @@ class Emitter {
 
   // Families.
   void emit_block(uint32_t block);
+  void emit_body(std::span<const uint32_t> body);
   void emit_terminator(uint32_t block);
   void emit_blocks();
   void emit_apart(const ir::Apart& apart);
@@ -104,7 +107,18 @@ class Emitter {
   void emit_inst(uint32_t inst);
   bool emit_arithmetic(uint32_t inst, const ir::Inst& i);
   bool emit_float(uint32_t inst, const ir::Inst& i);
+  // Fused multiply-adds of a device that flushes denormals: one, or a run of them.
+  struct LookedAt;
+  void look_at(LookedAt& all, Id number);
+  Id may_be_flushed(Id magnitude);
+  Id may_be_rare(const LookedAt& all);  // b1; 0: no denormal is possible
+  void quick_fma(const ir::Inst& i, uint32_t slot, Id to, LookedAt& all);
+  Id is_denormal(Id number);
+  Id is_honest(const std::array<Id, 3>& operands);
   void fma_with_denormals(uint32_t inst, uint32_t slot);
+  std::vector<Id> take_ids(std::span<const uint32_t> insts);
+  void give_ids(std::span<const uint32_t> insts, std::span<const Id> made, std::span<const Id> wanted);
+  void emit_fused_run(const FusedRun& run);
   bool emit_lanes(uint32_t inst, const ir::Inst& i);
   bool emit_place(uint32_t inst, const ir::Inst& i);
   bool emit_memory(uint32_t inst, const ir::Inst& i);
@@ -250,6 +264,8 @@ class Emitter {
   std::array<Id, 6> buffer_blocks_{};
   std::unordered_map<uint32_t, Id> entry_;  // cached prelude values
   std::unique_ptr<ImageLibrary> image_library_;
+  std::unique_ptr<FusedRuns> fused_runs_;  // where the device flushes denormals
+  LookedAt* quick_ = nullptr;              // of the run that is being written
   Id image_note_ = 0;
   size_t behind_barrier_ = 0;  // words of code when a barrier of the device was the last
   bool fresh_loads_ = false;   // the program has coherent guest loads: none may be kept from an earlier one
