@@ -36,6 +36,10 @@ bool arithmetic(Op op, T x, T y, uint64_t& out) {
       return give(std::trunc(x), out);
     case Op::frint:
       return give(std::nearbyint(x), out);
+    case Op::ffract:
+      return x == 0 && give(T{0}, out);
+    case Op::fflush:
+      return give(std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(T{0}, x) : x, out);
     // Zeros of different signs, and NaNs, are the device's to choose.
     case Op::fmin:
       return x != y && give(x < y ? x : y, out) && !std::isnan(x) && !std::isnan(y);

@@ -258,6 +258,9 @@ bool implies(const Function& f, Value x, Value y, int depth) {
     return implies(f, f.args(inst)[0], y, depth - 1) && implies(f, f.args(inst)[1], y, depth - 1);
   }
   if (inst.op == Op::phi && inst.count <= 4) {
+    // What a loop's header gets from the round before has to do with the values of that round.
+    const bool header = f.graph != nullptr && f.graph->blocks[inst.block].merge == cfg::MergeKind::loop;
+    if (header && f.at(y).block != ~0u && f.at(y).block >= inst.block) return false;
     for (Value v : f.args(inst))
       if (!v || (v != x && !implies(f, v, y, depth - 1))) return false;
     return true;

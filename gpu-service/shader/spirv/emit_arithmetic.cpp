@@ -120,7 +120,7 @@ bool Emitter::emit_arithmetic(uint32_t inst, const ir::Inst& i) {
       code_->resize(at + 2 + args.size());
       (*code_)[at] = type;
       (*code_)[at + 1] = result;
-      for (size_t n = 0; n < args.size(); ++n) (*code_)[at + 2 + n] = id(args[n], slot);
+      for (size_t n = 0; n < args.size(); ++n) (*code_)[at + 2 + n] = operand_id(inst, args[n], slot);
     }
     return true;
   }

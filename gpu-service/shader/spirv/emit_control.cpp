@@ -64,7 +64,7 @@ void Emitter::emit_phis(uint32_t block) {
       code_->push_back(module_.type(i.type));
       code_->push_back(define(phi, slot));
       for (uint32_t n = 0; n < i.count; ++n) {
-        code_->push_back(id(f_.operands[i.first + n], slot));
+        code_->push_back(operand_id(phi, f_.operands[i.first + n], slot));
         const uint32_t from = b.predecessors[n];
         if (from >= block) later_.push_back({code_->size(), from});
         code_->push_back(from < block && way_in_ ? way_in_ : exit_label_[from]);

@@ -72,7 +72,7 @@ bool Emitter::emit_float(uint32_t inst, const ir::Inst& i) {
   }
   if (op != spv::OpNop) {
     for (uint32_t slot = first_slot(); slot < end; ++slot)
-      code(op, {type, exact(define(inst, slot)), id(args[0], slot), id(args[1], slot)});
+      code(op, {type, exact(define(inst, slot)), operand_id(inst, args[0], slot), operand_id(inst, args[1], slot)});
     return true;
   }
   if (i.type == Type::f16 && (i.op == Op::fneg || i.op == Op::fabs)) {
@@ -106,7 +106,8 @@ bool Emitter::emit_float(uint32_t inst, const ir::Inst& i) {
     }
     case Op::ffma: {
       for (uint32_t slot = first_slot(); slot < end; ++slot) {
-        const Id a = id(args[0], slot), b = id(args[1], slot), c = id(args[2], slot);
+        const Id a = operand_id(inst, args[0], slot), b = operand_id(inst, args[1], slot);
+        const Id c = operand_id(inst, args[2], slot);
         if (o_.host.fuses_fma && i.type == Type::f32 && !o_.host.fma_keeps_denormals && i.imm == 0) {
           fma_with_denormals(inst, slot);
         } else if (o_.host.fuses_fma) {

@@ -26,6 +26,7 @@ Emitter::Emitter(const ir::Function& function, const TranslateOptions& options)
   for (const ir::Access& a : f_.accesses) {
     fresh_loads_ |= a.coherent && (a.space == ir::Space::guest || a.space == ir::Space::image);
   }
+  if (o_.host.lockstep_subgroups) find_zeros_to_hide();
   if (o_.host.fuses_fma && !o_.host.fma_keeps_denormals) fused_runs_ = std::make_unique<FusedRuns>(f_, k_);
   buffer_variables_.resize(f_.bindings.size());
   for (const auto& source : f_.bindings) bound_.push_back({.source = source});

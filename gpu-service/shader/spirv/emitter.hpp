@@ -119,6 +119,8 @@ class Emitter {
   std::vector<Id> take_ids(std::span<const uint32_t> insts);
   void give_ids(std::span<const uint32_t> insts, std::span<const Id> made, std::span<const Id> wanted);
   void emit_fused_run(const FusedRun& run);
+  void find_zeros_to_hide();
+  Id operand_id(uint32_t inst, ir::Value v, uint32_t slot);
   bool emit_lanes(uint32_t inst, const ir::Inst& i);
   bool emit_place(uint32_t inst, const ir::Inst& i);
   bool emit_memory(uint32_t inst, const ir::Inst& i);
@@ -264,8 +266,10 @@ class Emitter {
   std::array<Id, 6> buffer_blocks_{};
   std::unordered_map<uint32_t, Id> entry_;  // cached prelude values
   std::unique_ptr<ImageLibrary> image_library_;
-  std::unique_ptr<FusedRuns> fused_runs_;  // where the device flushes denormals
-  LookedAt* quick_ = nullptr;              // of the run that is being written
+  std::vector<bool> hides_zeros_;                     // by instruction; empty: the driver keeps them
+  std::array<std::array<Id, 2>, 2> unknown_zeros_{};  // u32 and f32, +0 and -0
+  std::unique_ptr<FusedRuns> fused_runs_;             // where the device flushes denormals
+  LookedAt* quick_ = nullptr;                         // of the run that is being written
   Id image_note_ = 0;
   size_t behind_barrier_ = 0;  // words of code when a barrier of the device was the last
   bool fresh_loads_ = false;   // the program has coherent guest loads: none may be kept from an earlier one

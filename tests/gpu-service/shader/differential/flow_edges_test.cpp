@@ -40,6 +40,37 @@ TEST(FlowEdges, a_routine_called_from_two_places_of_a_loop_and_behind_it_keeps_w
             "");
 }
 
+// Two calls of a routine are a loop with a switch; what the first left in s62 is no part of the exec after the second.
+TEST(FlowEdges, a_mask_of_the_round_before_is_no_part_of_this_rounds) {
+  const auto call = [](int place) {
+    return fmt::format(
+        "s_getpc_b64 s[82:83]\nplace_{0}:\ns_add_u32 s82, s82, routine-place_{0}\ns_addc_u32 s83, s83, 0\n"
+        "s_swappc_b64 s[92:93], s[82:83]\n",
+        place);
+  };
+  EXPECT_EQ(difference(call(0) + "s_and_saveexec_b32 s62, vcc_lo\ns_xor_b32 s62, exec_lo, s62\n" + call(1) +
+                       "s_or_saveexec_b32 s62, s62\ns_xor_b32 exec_lo, exec_lo, s62\nv_mbcnt_lo_u32_b32 v9, s46, 0\n"
+                       "s_or_b32 exec_lo, exec_lo, s62\ns_branch behind\nroutine:\ns_setpc_b64 s[92:93]\nbehind:"),
+            "");
+}
+
+// llvmpipe, which unrolls such a loop, takes a product with a constant zero for 0.
+TEST(FlowEdges, a_product_with_a_zero_that_a_round_brings_keeps_its_sign) {
+  EXPECT_EQ(difference(R"(s_movk_i32 s50, 4
+v_or_b32 v21, 0x80000000, v21
+again:
+s_cmp_eq_u32 s50, 0
+s_cbranch_scc1 done
+s_sub_i32 s50, s50, 1
+v_fract_f32 v22, 0
+v_mul_f32 v21, v22, v21
+s_branch again
+done:
+v_mov_b32 v9, v21)",
+                       {.float_mode = 0xc0}),
+            "");
+}
+
 TEST(FlowEdges, the_header_of_a_loop_holds_a_load) {
   EXPECT_EQ(difference(R"(v_and_b32 v12, 7, v8
 v_lshlrev_b32 v5, 2, v3
