@@ -39,6 +39,8 @@ Result<std::optional<CommandLine>> parse_command_line(int argc, char** argv) {
   app.add_option("--every", line.keep_every, "keep every n-th frame")->check(CLI::PositiveNumber);
   app.add_option("--frames", line.frames, "end the run after so many frames");
   app.add_option("--report", line.report, "file for counters and times of the run, as JSON");
+  app.add_option("--hang-limit", line.hang_limit, "seconds after which a dispatch of the GPU service is a hang")
+      ->check(CLI::Range(1u, 86400u));
   app.add_flag("--spans", line.spans, "at the end, say what the time went into");
   app.add_option("--trace", line.trace_file, "write a Chrome/Perfetto trace of the run");
   app.add_option("--capture", line.capture, "write what the GPU service is given into FILE or FILE:FROM-TO (flips)");

@@ -24,9 +24,10 @@ struct CommandLine {
   bool headless = false;
   std::string keep_frames_directory;
   uint32_t keep_every = 1;
-  uint64_t frames = 0;  // 0: no limit
-  std::string report;   // file for what the run did and how long it took; empty: none
-  bool spans = false;   // a table of them at the end
+  uint64_t frames = 0;       // 0: no limit
+  std::string report;        // file for what the run did and how long it took; empty: none
+  uint32_t hang_limit = 10;  // seconds
+  bool spans = false;        // a table of them at the end
   std::string trace_file;
   std::string capture;  // FILE or FILE:FROM-TO; takes the logical clock with it
   // In place of a title: a capture to run again.

@@ -98,6 +98,7 @@ Result<std::unique_ptr<link::Link>> connect(const CommandLine& line, memory::Gue
   auto link = link::Link::create(UniqueFd(line.launcher_fd), memory.arena(), memory.arena_size(), options);
   if (!link) return forward(std::move(link), "joining the launcher");
   link::Link& joined = **link;
+  joined.set_hang_limit(std::chrono::seconds(line.hang_limit));
   ORRERY_TRY(watch_writes(line, memory, joined));
   memory.report_to(&joined.reported_writes());
   memory.settle_before([&joined](GuestAddress begin, Bytes size, memory::GuestMemory::Settle why) {

@@ -1,7 +1,11 @@
 // The control socket (SOCK_SEQPACKET, a pair made by the launcher): memory descriptors, handshake, liveness.
 // The launcher talks to orrery-guest over its own pair with one-line text packets:
-//   launcher -> guest: "service LIFE PID" with one descriptor (the guest's end of the new service's pair)
-//   guest -> launcher: "ready" (the handshake with the current life is done), "done CODE" (the title ended)
+//   launcher -> guest: "service LIFE PID HOW" with one descriptor (the guest's end of the new service's pair); HOW is
+//   what
+//     the life before it came to: first (there was none), died, killed (by somebody else), swapped (on request)
+//   guest -> launcher: "ready" (the handshake with the current life is done), "hung LIFE" (it is to be killed), "done
+//   CODE"
+//     (the title ended)
 #pragma once
 
 #include <functional>
@@ -46,6 +50,7 @@ struct RunOptions {
 struct GuestHello {
   UniqueFd arena;
   UniqueFd segment;
+  UniqueFd redo;     // stretch.hpp
   UniqueFd pagemap;  // of the guest process, whose windows are all registered; none: writes are not tracked
   Bytes arena_size;
   Bytes segment_size;
@@ -58,6 +63,7 @@ struct GuestHello {
 struct OfferedMemory {
   const UniqueFd& arena;
   Bytes arena_size;
+  const UniqueFd& redo;
   const UniqueFd* pagemap = nullptr;  // see GuestHello
 };
 // The guest's half: sends its Hello with the descriptors, waits for the service's. Error protocol_mismatch names both

@@ -7,6 +7,7 @@
 
 #include "protocol/control_socket.hpp"
 #include "protocol/messages.capnp.h"
+#include "protocol/stretch.hpp"
 #include "shared/log.hpp"
 
 namespace orrery::protocol {
@@ -94,7 +95,7 @@ Result<std::string> greet_service(const ControlSocket& socket, const OfferedMemo
   run.setKeepFramesDirectory(options.keep_frames_directory);
   run.setKeepEvery(options.keep_every);
   run.setTitle(options.title);
-  std::vector<int> fds{memory.arena.get(), segment.fd().get()};
+  std::vector<int> fds{memory.arena.get(), segment.fd().get(), memory.redo.get()};
   if (memory.pagemap != nullptr) {
     hello.setTracking(wire::Tracking::PAGEMAP);
     fds.push_back(memory.pagemap->get());
@@ -121,7 +122,7 @@ Result<GuestHello> greet_guest(const ControlSocket& socket, const OpenDevice& op
   auto packet = receive_hello(socket, timeout_ms);
   if (!packet) return std::unexpected(std::move(packet.error()));
   GuestHello result;
-  size_t descriptors = 2;
+  size_t descriptors = 3;
   ORRERY_TRY(with_hello(*packet, [&](wire::Hello::Reader hello) -> Result<void> {
     result.arena_size = Bytes{hello.getArenaSize()};
     result.segment_size = Bytes{hello.getSegmentSize()};
@@ -155,9 +156,11 @@ Result<GuestHello> greet_guest(const ControlSocket& socket, const OpenDevice& op
   }
   result.arena = std::move(packet->fds[0]);
   result.segment = std::move(packet->fds[1]);
-  if (descriptors > 2) result.pagemap = std::move(packet->fds[2]);
+  result.redo = std::move(packet->fds[2]);
+  if (descriptors > 3) result.pagemap = std::move(packet->fds[3]);
   ORRERY_TRY(check_memory_file(result.arena, result.arena_size));
   ORRERY_TRY(check_memory_file(result.segment, result.segment_size));
+  ORRERY_TRY(check_memory_file(result.redo, redo_memory_size(result.arena_size)));
 
   auto device_name = open_device(result.options);
   if (!device_name) return std::unexpected(std::move(device_name.error()));

@@ -148,7 +148,8 @@ uint64_t JournalReader::newest() const {
   return newest;
 }
 
-void JournalReader::mark_retired(uint64_t sequence) {
+void JournalWriter::mark_retired(uint64_t sequence) {
+  if (sequence < oldest_ || sequence >= next_) return;
   slot(entries_, sequence).state.store(static_cast<uint32_t>(EntryState::retired), std::memory_order_release);
 }
 

@@ -33,6 +33,8 @@ class JournalWriter {
   // Frees what is retired, oldest first. Answers how many entries are still open.
   uint64_t reclaim();
   bool retired(uint64_t sequence) const;
+  // The entry is done; it never runs again.
+  void mark_retired(uint64_t sequence);
   uint64_t last_sequence() const { return next_ - 1; }
   // Bytes of the largest body that can ever fit.
   uint64_t largest_body() const;
@@ -60,7 +62,6 @@ class JournalReader {
   uint64_t newest() const;
   // Sequences submitted and not retired, in order: what a new life has to run.
   std::vector<uint64_t> open_entries() const;
-  void mark_retired(uint64_t sequence);
 
  private:
   JournalEntry* entries_;

@@ -4,10 +4,10 @@
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("orrery::protocol::wire");
 
-const protocolVersion :UInt32 = 5;
+const protocolVersion :UInt32 = 6;
 
 # Sent by each side over the control socket, once per life of the service. The guest's Hello carries descriptors in this
-# order: guest arena, control segment, and what `tracking` says.
+# order: guest arena, control segment, redo memory, and what `tracking` says.
 struct Hello {
   version @0 :UInt32;
   buildId @1 :Text;
@@ -23,11 +23,11 @@ struct Hello {
 # How the service can learn which pages the title's CPU wrote.
 enum Tracking {
   none @0;      # by looking at their contents
-  pagemap @1;   # the third descriptor is the guest process's pagemap; all its windows are registered with userfaultfd
+  pagemap @1;   # the fourth descriptor is the guest process's pagemap; all its windows are registered with userfaultfd
 }
 
 struct Part {
-  name @0 :Text;     # "guest-to-service", "service-to-guest", "journal", "journal-bytes", "address-map", "checkpoints", "status", "window", "window-pixels", "reported-writes", "measures", "questions", "answers"
+  name @0 :Text;     # "guest-to-service", "service-to-guest", "journal", "journal-bytes", "address-map", "checkpoints", "stretch", "ledger", "quarantine", "status", "window", "window-pixels", "reported-writes", "measures", "questions", "answers"
   offset @1 :UInt64; # bytes from the start of the control segment
   size @2 :UInt64;   # bytes
 }
@@ -57,22 +57,16 @@ struct QueuedWrites {
 }
 
 # Service to guest.
+# What is published (labels, events, done entries) does not come as a message but with its stretch (stretch.hpp).
 struct ServiceMessage {
   union {
-    retired @0 :UInt64;         # journal sequence
-    flipDone @1 :FlipDone;
-    queueEvent @2 :QueueEvent;  # RELEASE_MEM with an interrupt
-    input @3 :Input;
-    refusal @4 :Refusal;
-    queuedWritesAnswer @5 :QueuedWritesAnswer;
-    windowClosed @6 :Void;      # the person closed the window
-    settled @7 :UInt64;         # nothing moves any more: all that was submitted is done, or waits for the title's CPU
+    input @0 :Input;
+    refusal @1 :Refusal;
+    queuedWritesAnswer @2 :QueuedWritesAnswer;
+    windowClosed @3 :Void;      # the person closed the window
+    settled @4 :UInt64;         # nothing moves any more: all that was submitted is done, or waits for the title's CPU
   }
 }
-
-struct FlipDone { sequence @0 :UInt64; }
-
-struct QueueEvent { queue @0 :UInt32; contextId @1 :UInt32; }
 
 # The whole pad state; sent when it changes. Buttons use the guest's ScePadData bits.
 struct Input {

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <tuple>
 
 #include "protocol/control_segment.hpp"
 #include "protocol/messages.capnp.h"
@@ -108,6 +109,17 @@ Result<OutsideView> OutsideView::open(int pid) {
   if (!status) return forward(std::move(status), fmt::format("looking into process {}", pid));
   view.measures_ = std::move(*measures);
   view.status_ = std::move(*status);
+  const std::tuple<PartName, uint64_t, Mapping*> more[] = {
+      {PartName::ledger, sizeof(Ledger), &view.ledger_},
+      {PartName::stretch, sizeof(StretchSlot), &view.stretch_},
+      {PartName::quarantine, sizeof(Quarantine), &view.quarantine_},
+      {PartName::guest_to_service, sizeof(RingHeader), &view.to_service_},
+      {PartName::service_to_guest, sizeof(RingHeader), &view.from_service_}};
+  for (const auto& [part, wanted, mapping] : more) {
+    auto mapped = map_part(fd, size, **directory, part, wanted);
+    if (!mapped) return forward(std::move(mapped), fmt::format("looking into process {}", pid));
+    *mapping = std::move(*mapped);
+  }
   return view;
 }
 

@@ -25,6 +25,11 @@ class OutsideView {
   int pid() const { return pid_; }
   const measure::Region& measures() const { return *reinterpret_cast<const measure::Region*>(measures_.data()); }
   const ServiceStatus& status() const { return *reinterpret_cast<const ServiceStatus*>(status_.data()); }
+  const Ledger& ledger() const { return *reinterpret_cast<const Ledger*>(ledger_.data()); }
+  const StretchSlot& stretch() const { return *reinterpret_cast<const StretchSlot*>(stretch_.data()); }
+  const Quarantine& quarantine() const { return *reinterpret_cast<const Quarantine*>(quarantine_.data()); }
+  const RingHeader& to_service() const { return *reinterpret_cast<const RingHeader*>(to_service_.data()); }
+  const RingHeader& from_service() const { return *reinterpret_cast<const RingHeader*>(from_service_.data()); }
   std::string title() const;
   // The process is still there.
   bool alive() const;
@@ -32,7 +37,7 @@ class OutsideView {
  private:
   int pid_ = 0;
   UniqueFd pidfd_;
-  Mapping measures_, status_;
+  Mapping measures_, status_, ledger_, stretch_, quarantine_, to_service_, from_service_;
 };
 
 }  // namespace orrery::protocol

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "protocol/stretch_layout.hpp"
+
 namespace orrery::protocol {
 
 static_assert(std::atomic<uint32_t>::is_always_lock_free && std::atomic<uint64_t>::is_always_lock_free);
@@ -36,7 +38,7 @@ enum class EntryState : uint32_t {
   free = 0,
   writing = 1,    // the guest process fills it in
   submitted = 2,  // complete; may be executed, and executed again by a later life
-  retired = 3,    // done and visible to the guest; set by the service, never executed again
+  retired = 3,    // done and visible to the guest; set by the guest process, never executed again
 };
 enum class EntryKind : uint32_t { submission = 1, flip = 2 };
 
@@ -123,19 +125,50 @@ struct RegisterBanks {
   uint32_t instance_count;
   uint64_t indirect_base[4];
 };
-struct QueueCheckpoint {
-  // Sequence of the last submission of the queue whose banks are in slots[generation % 2]; 0 generation: none yet.
-  std::atomic<uint64_t> generation;
-  std::array<uint64_t, 2> sequence;
-  std::array<RegisterBanks, 2> banks;
+// Where a queue stands in a submission that is not done.
+inline constexpr uint32_t kMostNested = 16;  // indirect buffers inside each other
+struct NestedBuffer {
+  uint64_t address;  // guest address
+  uint64_t at;       // dwords behind its next packet's start
+  uint64_t dwords;
+  uint64_t id;        // tells contents of this life apart, so that what is saved is not saved again
+  uint64_t place;     // bytes into the queue's place in the redo memory; for indirect ones
+  uint32_t indirect;  // 0: buffer next_buffer - 1 of the journal entry
+  uint32_t reserved;
 };
+struct QueueProgress {
+  uint64_t sequence;  // of the submission it stands in; 0: none
+  uint64_t next_buffer;
+  uint64_t fetched;  // dwords
+  uint32_t depth;    // of `nested`
+  uint32_t reserved;
+  std::array<NestedBuffer, kMostNested + 1> nested;
+};
+struct QueueCheckpoint {
+  // The stretch behind which slot i was saved; it counts once that stretch is retired. 0: none, UINT64_MAX: being
+  // written.
+  std::array<std::atomic<uint64_t>, 2> stretch;
+  std::array<RegisterBanks, 2> banks;
+  std::array<QueueProgress, 2> progress;
+};
+
+// Programs that the service does not run any more, by the hash of their bytes: written by the guest process.
+inline constexpr uint32_t kMostQuarantined = 64;
+struct ProgramHash {
+  std::atomic<uint64_t> low, high;
+};
+struct Quarantine {
+  std::atomic<uint32_t> count;
+  std::array<ProgramHash, kMostQuarantined> programs;
+};
+
+// What the service's main thread is doing.
+enum class Activity : uint32_t { starting = 0, idle, packets, preparing, device, commit, present };
 
 // --- Counters and last words, readable from outside ------------------------------------------------------------------
 struct ServiceStatus {
   std::atomic<uint64_t> lives;
-  std::atomic<uint64_t> heartbeat;         // bumped by the service's main loop
-  std::atomic<uint64_t> retired;           // entries retired first time
-  std::atomic<uint64_t> retired_replayed;  // entries retired by a later life than the one they were submitted to
+  std::atomic<uint64_t> heartbeat;  // bumped by the service's main loop
   std::atomic<uint64_t> dispatches;
   std::atomic<uint64_t> refusals;
   std::atomic<uint64_t> flips;
@@ -146,8 +179,12 @@ struct ServiceStatus {
   // What the service is doing now: written before it is done, read after a death.
   std::atomic<uint64_t> current_sequence;
   std::atomic<uint64_t> current_program;
-  std::atomic<uint32_t> current_packet;  // dword offset
-  std::atomic<uint32_t> reserved;
+  std::atomic<uint64_t> current_hash_low, current_hash_high;  // of the program; 0: not known yet
+  std::atomic<uint32_t> current_packet;                       // dword offset
+  std::atomic<uint32_t> current_queue;
+  std::atomic<uint32_t> activity;        // Activity
+  std::atomic<uint32_t> process;         // of the service
+  std::atomic<uint64_t> device_open_ns;  // what this life took for its Vulkan instance and device
 };
 
 // The spans and counters of both processes are a part of their own: shared/measure/layout.hpp.

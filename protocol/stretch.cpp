@@ -16,6 +16,8 @@ constexpr uint64_t kPage = 4096, kMaskBytes = kPage / 8;
 // An unaligned page costs a run's header per change; from so many runs on a mask is smaller.
 constexpr size_t kMostRuns = 48;
 constexpr uint64_t kRecordSlack = 256ull << 20;  // labels, WRITE_DATA and what the CPU copies for a stream
+// Far more than the packets of one submission can publish.
+constexpr size_t kMostEffects = 1 << 20;
 // Looks before it sleeps: committing a label takes microseconds.
 constexpr int kSpins = 200;
 
@@ -207,8 +209,11 @@ Result<std::optional<RetiredStretch>> StretchCommitter::take() {
   const uint32_t flags = slot_.flags.load(std::memory_order_relaxed);
   // Looked at in full before anything is stored.
   const auto record = redo_.first(std::min(size, capacity_));
-  if (size > capacity_ ||
-      !visit_items(record, [&](const ItemHead& head, const std::byte*) { return fits(head, arena_.size()); })) {
+  size_t effects = 0;
+  if (size > capacity_ || !visit_items(record, [&](const ItemHead& head, const std::byte*) {
+        effects += head.kind >= static_cast<uint32_t>(StretchItem::event) ? 1 : 0;
+        return fits(head, arena_.size()) && effects <= kMostEffects;
+      })) {
     slot_.executed.store(retired_, std::memory_order_relaxed);
     return fail(ExitCode::protocol_mismatch, "the record of stretch {} ({} bytes) makes no sense", next, size);
   }
@@ -220,7 +225,7 @@ Result<std::optional<RetiredStretch>> StretchCommitter::take() {
   stretch.sequence = slot_.sequence.load(std::memory_order_relaxed);
   // The service could change the record under our eyes: every item is looked at again.
   visit_items(record, [&](const ItemHead& head, const std::byte* payload) {
-    if (!fits(head, arena_.size())) return false;
+    if (!fits(head, arena_.size()) || stretch.effects.size() > kMostEffects) return false;
     switch (static_cast<StretchItem>(head.kind)) {
       case StretchItem::bytes:
         store(arena_.data() + head.a, payload, head.size);
@@ -254,7 +259,8 @@ void StretchCommitter::retire(const RetiredStretch& stretch) {
   if (stretch.bytes != 0) ledger_.redone.fetch_add(1, std::memory_order_relaxed);
   if (stretch.direct) ledger_.direct.fetch_add(1, std::memory_order_relaxed);
   ledger_.applied_bytes.fetch_add(stretch.bytes, std::memory_order_relaxed);
-  if (stretch.sequence != 0) {
+  // A service that names entries which never end must not fill this process.
+  if (stretch.sequence != 0 && (entries_.size() < 2 * kJournalEntries || entries_.contains(stretch.sequence))) {
     Fate& worst = entries_[stretch.sequence];
     worst = std::max(worst, fate);
   }
@@ -271,7 +277,7 @@ void StretchCommitter::retire(const RetiredStretch& stretch) {
   if (slot_.service_sleeps.load(std::memory_order_seq_cst) != 0) futex_wake(slot_.retired_futex);
 }
 
-uint32_t StretchCommitter::life_ended() {
+uint32_t StretchCommitter::life_ended(bool of_itself) {
   // What the dead life left in its words must not hold the next one.
   slot_.service_sleeps.store(0, std::memory_order_relaxed);
   const uint64_t begun = slot_.begun.load(std::memory_order_acquire);
@@ -280,7 +286,7 @@ uint32_t StretchCommitter::life_ended() {
   if (begun != retired_ + 1) return 0;
   if (died_in_ != begun) deaths_ = 0;
   died_in_ = begun;
-  return ++deaths_;
+  return of_itself ? ++deaths_ : deaths_;
 }
 
 }  // namespace orrery::protocol

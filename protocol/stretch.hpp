@@ -101,9 +101,9 @@ class StretchCommitter {
   Result<std::optional<RetiredStretch>> take();
   // Marks it retired and enters it in the ledger: the service goes on. After its effects were published.
   void retire(const RetiredStretch& stretch);
-  // A life is gone and what it executed was taken. Answers how often lives died in the stretch that it had begun; 0: it
-  // had begun none.
-  uint32_t life_ended();
+  // A life is gone and what it executed was taken. `of_itself`: nobody ended it. Answers how many that ended of
+  // themselves did so in the stretch that it had begun; 0: it had begun none.
+  uint32_t life_ended(bool of_itself = true);
   uint64_t retired() const { return retired_; }
 
  private:

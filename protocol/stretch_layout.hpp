@@ -1,6 +1,7 @@
 // What both processes see of stretches (stretch.hpp), besides the redo memory. Plain data and lock-free atomics.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 
@@ -28,6 +29,13 @@ struct StretchSlot {
   std::atomic<uint64_t> careful;
 };
 
+// A life was found gone, and a later one's stretch was retired: host times (CLOCK_MONOTONIC), and how long the later
+// one took for its Vulkan instance and device.
+struct Recovery {
+  std::atomic<uint64_t> died_ns, retired_ns, device_open_ns;
+};
+inline constexpr uint64_t kKeptRecoveries = 64;
+
 // What became of everything that was submitted: written by the guest process, readable from outside.
 struct StretchCounts {
   std::atomic<uint64_t> first_time, replayed, quarantined;
@@ -39,6 +47,9 @@ struct Ledger {
   // How the stretches' stores came to guest memory, and bytes that the guest process applied.
   std::atomic<uint64_t> direct, redone, applied_bytes;
   std::atomic<uint64_t> deaths;  // lives that ended while the title ran
+  // The newest recoveries, each at its number % kKeptRecoveries; `recoveries` is how many there were.
+  std::atomic<uint64_t> recoveries;
+  std::array<Recovery, kKeptRecoveries> kept;
 };
 
 }  // namespace orrery::protocol

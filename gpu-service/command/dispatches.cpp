@@ -57,6 +57,7 @@ Result<void> handle_dispatch_indirect(Machine& machine, Queue& queue, const Pack
   const GuestAddress arguments{packet.body.size() == 2 ? queue.banks.indirect_base[1] + packet.body[0]
                                                        : address_of(packet.body[0], packet.body[1])};
   ORRERY_TRY(machine.settle());
+  machine.parts.executor.will_read(arguments, {sizeof(dispatch::DispatchState::groups)});
   auto state = state_of(queue, packet);
   if (!machine.read(arguments, std::as_writable_bytes(std::span(state.groups)))) {
     machine.refuse(queue, packet, "address",

@@ -21,6 +21,7 @@ Result<void> handle_indirect_buffer(Machine& machine, Queue& queue, const Packet
   }
   // Earlier work of the stream may have written the buffer.
   ORRERY_TRY(machine.settle());
+  machine.parts.executor.will_read(address, bytes_of(Dwords{dwords}));
   auto words = std::make_shared<std::vector<uint32_t>>(dwords);
   if (!machine.read(address, std::as_writable_bytes(std::span(*words)))) {
     machine.refuse(queue, packet, "address",
@@ -30,7 +31,7 @@ Result<void> handle_indirect_buffer(Machine& machine, Queue& queue, const Packet
   // An endless chain of empty buffers must use the budget up as well.
   queue.fetched += dwords + 4;
   if (chain) queue.stack.pop_back();
-  queue.stack.push_back({std::move(words), 0, address, true});
+  queue.stack.push_back({std::move(words), 0, address, true, ++machine.fetches});
   return {};
 }
 
@@ -39,6 +40,7 @@ Result<void> handle_cond_exec(Machine& machine, Queue& queue, const Packet& pack
   const GuestAddress address{address_of(packet.body[0] & ~3u, packet.body[1])};
   const uint32_t skip = packet.body[3] & 0x3fff;
   ORRERY_TRY(machine.settle());
+  machine.parts.executor.will_read(address, {4});
   if (machine.ahead != nullptr) {
     machine.ahead->unknown(fmt::format("the dword at {:#x} decides whether packets are executed", address.value));
     return {};

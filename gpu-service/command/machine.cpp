@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "gpu-service/command/packet_table.hpp"
+#include "shared/measure/span.hpp"
 
 namespace orrery::command {
 
@@ -42,12 +43,60 @@ bool Machine::write(GuestAddress address, std::span<const std::byte> bytes, bool
   return ahead != nullptr ? ahead->write(address, bytes, known) : parts.memory.write(address, bytes).has_value();
 }
 
-Result<void> Machine::settle() {
+Result<void> Machine::complete() {
   if (!unfinished) return {};
   auto refusals = parts.executor.finish();
   if (!refusals) return forward(std::move(refusals), "finishing GPU work");
   unfinished = false;
   refused(*refusals);
+  return {};
+}
+
+Result<void> Machine::settle() {
+  ORRERY_TRY(complete());
+  return commit();
+}
+
+Result<void> Machine::commit() {
+  if (parts.stretches == nullptr || parts.stretches->empty() || turn == nullptr) return {};
+  return commit_place(*turn);
+}
+
+Result<void> Machine::commit_place(Queue& queue) {
+  if (parts.stretches == nullptr) return {};
+  const measure::Span span(measure::SpanName::commit);
+  protocol::QueueProgress progress{};
+  if (queue.started) {
+    progress.sequence = queue.submissions.front().sequence;
+    progress.next_buffer = queue.next_buffer;
+    progress.fetched = queue.fetched;
+    progress.depth = static_cast<uint32_t>(queue.stack.size());
+    for (size_t level = 0; level < queue.stack.size(); ++level) {
+      const Cursor& cursor = queue.stack[level];
+      progress.nested[level] = {cursor.address.value,      cursor.at, cursor.dwords->size(), cursor.id, 0,
+                                cursor.indirect ? 1u : 0u, 0};
+    }
+    // In the middle of a packet: it runs again from its start.
+    if (&queue == turn && packet_start && progress.depth != 0) progress.nested[progress.depth - 1].at = *packet_start;
+  }
+  if (queue.started) parts.stretches->part_of(queue.submissions.front().sequence);
+  queue.checkpoint.save(queue.banks, progress,
+                        queue.started ? std::span<const Cursor>(queue.stack) : std::span<const Cursor>(),
+                        parts.stretches->number());
+  ORRERY_TRY(parts.stretches->commit(parts.guest_gone));
+  parts.executor.stretch_ended();
+  return {};
+}
+
+Result<void> Machine::queue_event(const Queue& queue, uint32_t context_id) {
+  if (parts.stretches != nullptr) return parts.stretches->queue_event(queue.id, context_id);
+  parts.listener.queue_event(queue.id, context_id);
+  return {};
+}
+
+Result<void> Machine::retired(uint64_t sequence) {
+  if (parts.stretches != nullptr) return parts.stretches->done(sequence);
+  parts.listener.retired(sequence);
   return {};
 }
 

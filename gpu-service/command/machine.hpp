@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,8 +39,11 @@ class AheadOfTime {
 
 struct Machine {
   ProcessorParts parts;
-  AheadOfTime* ahead = nullptr;  // set: nothing is done, it is told
-  bool unfinished = false;       // the executor holds work that may not be visible yet
+  AheadOfTime* ahead = nullptr;        // set: nothing is done, it is told
+  bool unfinished = false;             // the executor holds work that may not be visible yet
+  uint64_t fetches = 0;                // of indirect buffers
+  Queue* turn = nullptr;               // whose packets run
+  std::optional<size_t> packet_start;  // of the packet whose handler runs, in its innermost buffer
 
   // "queue 0, dword 12: WRITE_DATA (0x37) writes ... [c0033700 ...]"
   void refuse(const Queue& queue, const Packet& packet, std::string_view kind, std::string_view text);
@@ -47,8 +51,17 @@ struct Machine {
   // Guest memory as the packets see and change it. False: not mapped.
   bool read(GuestAddress address, std::span<std::byte> out) const;
   bool write(GuestAddress address, std::span<const std::byte> bytes, bool known = true) const;
+  // Everything recorded before is complete. With stretches it may still have to be committed to be seen: by settle(),
+  // or behind the packet, together with what the packet itself stores.
+  Result<void> complete();
   // Everything before is complete and visible in guest memory.
   Result<void> settle();
+  // Ends the stretch, if it has come to anything: the guest process applies and publishes it.
+  Result<void> commit();
+  // Ends the stretch for the sake of where `queue` stands now.
+  Result<void> commit_place(Queue& queue);
+  Result<void> queue_event(const Queue& queue, uint32_t context_id);
+  Result<void> retired(uint64_t sequence);
   // The CPU may have written, the map may have changed.
   Result<void> acquire();
   // The GPU clock, 100 MHz.

@@ -34,7 +34,7 @@ Result<void> handle_write_data(Machine& machine, Queue& queue, const Packet& pac
   constexpr uint32_t kRegister = 0, kMemorySync = 1, kL2 = 2, kMemory = 5;
   const uint32_t destination = packet.body[0] >> 8 & 0xf;
   auto values = packet.body.subspan(3);
-  ORRERY_TRY(machine.settle());
+  ORRERY_TRY(machine.complete());
   if (destination == kRegister) {
     write_registers(machine, queue, packet, packet.body[1], values);
     return {};

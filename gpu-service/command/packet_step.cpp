@@ -60,7 +60,10 @@ Result<bool> advance(Machine& machine, Queue& queue) {
   }
   if (!queue.stack.empty()) {
     if (queue.stack.back().at < queue.stack.back().dwords->size()) {
-      ORRERY_TRY(step(machine, queue));
+      machine.packet_start = queue.stack.back().at;
+      auto stepped = step(machine, queue);
+      machine.packet_start.reset();
+      if (!stepped) return std::unexpected(std::move(stepped.error()));
     } else {
       queue.stack.pop_back();
     }
@@ -74,7 +77,7 @@ Result<bool> advance(Machine& machine, Queue& queue) {
                                 buffer.claimed_dwords, buffer.address.value)});
   } else {
     queue.stack.push_back(
-        {std::make_shared<const std::vector<uint32_t>>(std::move(buffer.dwords)), 0, buffer.address, false});
+        {std::make_shared<const std::vector<uint32_t>>(std::move(buffer.dwords)), 0, buffer.address, false, 0});
   }
   return true;
 }

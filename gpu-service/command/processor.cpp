@@ -25,22 +25,46 @@ Queue& Processor::queue(uint32_t id) {
     slot = std::make_unique<Queue>();
     slot->id = id;
     const auto checkpoints = machine_->parts.checkpoints;
-    if (id < checkpoints.size()) slot->checkpoint = CheckpointStore(&checkpoints[id]);
+    const auto* stretches = machine_->parts.stretches;
+    FetchedPlaces fetched;
+    if (stretches != nullptr) fetched = {stretches->fetched(id, 0), stretches->fetched(id, 1)};
+    if (id < checkpoints.size()) slot->checkpoint = CheckpointStore(&checkpoints[id], fetched);
   }
   return *slot;
 }
 
-void Processor::restore(uint32_t id, uint64_t first_open) {
+void Processor::restore(uint32_t id, uint64_t retired) {
   if (id >= queues_.size()) return;
   Queue& restored = queue(id);
-  restored.checkpoint.restore(restored.banks, first_open);
+  restored.checkpoint.restore(restored.banks, restored.resume, retired);
+}
+
+Result<void> Processor::commit(bool always) {
+  if (always && machine_->turn != nullptr) return machine_->commit_place(*machine_->turn);
+  return machine_->commit();
+}
+
+Result<void> Processor::end_stretch() {
+  ORRERY_TRY(machine_->complete());
+  return commit(machine_->turn != nullptr);
+}
+
+// What another queue has recorded becomes a stretch before this one goes on: there is one order of commits.
+Result<void> Processor::turn_to(Queue& queue) {
+  Queue* const before = machine_->turn;
+  if (before != nullptr && before != &queue && machine_->parts.stretches != nullptr && machine_->unfinished) {
+    ORRERY_TRY(machine_->complete());
+    ORRERY_TRY(machine_->commit_place(*before));
+  }
+  machine_->turn = &queue;
+  return {};
 }
 
 void Processor::submit(Submission submission) {
   if (submission.queue >= queues_.size()) {
     machine_->parts.listener.refused(
         {"packet", fmt::format("queue {} does not exist (there are {})", submission.queue, queues_.size())});
-    machine_->parts.listener.retired(submission.sequence);
+    refused_.push_back(submission.sequence);
     return;
   }
   queue(submission.queue).submissions.push_back(std::move(submission));
@@ -48,6 +72,14 @@ void Processor::submit(Submission submission) {
 
 Result<bool> Processor::run() {
   bool moved = false;
+  for (const uint64_t sequence : std::exchange(refused_, {})) {
+    ORRERY_TRY(turn_to(queue(0)));
+    ORRERY_TRY(machine_->settle());
+    if (machine_->parts.stretches != nullptr) machine_->parts.stretches->part_of(sequence);
+    ORRERY_TRY(machine_->retired(sequence));
+    ORRERY_TRY(machine_->commit());
+    moved = true;
+  }
   for (auto& slot : queues_) {
     if (slot == nullptr || slot->submissions.empty()) continue;
     auto queue_moved = run_queue(*slot);
@@ -68,6 +100,8 @@ Result<bool> Processor::run_queue(Queue& queue) {
       moved = true;
       continue;
     }
+    ORRERY_TRY(turn_to(queue));
+    if (machine_->parts.stretches != nullptr) machine_->parts.stretches->begin();
     if (!span) span.emplace(measure::SpanName::packets, queue.submissions.front().sequence);
     if (!queue.started) {
       ORRERY_TRY(start(queue));
@@ -87,7 +121,11 @@ Result<bool> Processor::run_queue(Queue& queue) {
         measure::record(measure::SpanName::live_pipeline_wait, since, host_time_ns() - since,
                         queue.submissions.front().sequence, track_of(queue));
       }
-      if (!*goes_on) ORRERY_TRY(retire(queue));
+      if (*goes_on) {
+        ORRERY_TRY(machine_->commit());
+      } else {
+        ORRERY_TRY(retire(queue));
+      }
     }
     moved = true;
   }
@@ -102,11 +140,37 @@ Result<void> Processor::start(Queue& queue) {
   queue.next_buffer = 0;
   queue.fetched = 0;
   queue.arrived_ns = host_time_ns();
+  if (std::exchange(queue.resume.sequence, 0) == queue.submissions.front().sequence) ORRERY_TRY(resume(queue));
   return machine_->acquire();
 }
 
+// An earlier life began the submission, and what it did up to here is committed.
+Result<void> Processor::resume(Queue& queue) {
+  const protocol::QueueProgress& progress = queue.resume;
+  auto& buffers = queue.submissions.front().buffers;
+  const auto damaged = [&] {
+    return fail(ExitCode::protocol_mismatch, "the checkpoint of queue {} is damaged", queue.id);
+  };
+  if (progress.next_buffer > buffers.size()) return damaged();
+  queue.next_buffer = progress.next_buffer;
+  queue.fetched = progress.fetched;
+  for (const protocol::NestedBuffer& nested : std::span(progress.nested).first(progress.depth)) {
+    Cursor cursor{nullptr, nested.at, {nested.address}, nested.indirect != 0, 0};
+    if (cursor.indirect) {
+      cursor.dwords = queue.checkpoint.contents(nested);
+      cursor.id = ++machine_->fetches;
+    } else if (progress.next_buffer != 0) {
+      cursor.dwords =
+          std::make_shared<const std::vector<uint32_t>>(std::move(buffers[progress.next_buffer - 1].dwords));
+    }
+    if (cursor.dwords == nullptr || cursor.at > cursor.dwords->size()) return damaged();
+    queue.stack.push_back(std::move(cursor));
+  }
+  return {};
+}
+
 Result<void> Processor::retire(Queue& queue) {
-  ORRERY_TRY(machine_->settle());
+  ORRERY_TRY(machine_->complete());
   const uint64_t sequence = queue.submissions.front().sequence;
   queue.stack.clear();
   queue.wait.reset();
@@ -115,10 +179,10 @@ Result<void> Processor::retire(Queue& queue) {
   queue.submissions.pop_front();
   measure::record(measure::SpanName::submission, queue.arrived_ns, host_time_ns() - queue.arrived_ns, sequence,
                   track_of(queue));
-  queue.checkpoint.save(queue.banks, sequence);
   machine_->parts.listener.registers_after(queue.id, sequence, queue.banks);
-  machine_->parts.listener.retired(sequence);
-  return {};
+  if (machine_->parts.stretches != nullptr) machine_->parts.stretches->part_of(sequence);
+  ORRERY_TRY(machine_->retired(sequence));
+  return machine_->commit();
 }
 
 Result<bool> Processor::poll_wait(Queue& queue) {
@@ -141,6 +205,10 @@ Result<bool> Processor::poll_wait(Queue& queue) {
   queue.wait.reset();
   measure::record(measure::SpanName::label_wait, queue.wait_since_ns, host_time_ns() - queue.wait_since_ns,
                   queue.submissions.front().sequence, track_of(queue));
+  ORRERY_TRY(turn_to(queue));
+  ORRERY_TRY(machine_->complete());
+  // The label may change again: that the wait is over must not be asked twice.
+  ORRERY_TRY(machine_->commit_place(queue));
   ORRERY_TRY(machine_->acquire());
   return true;
 }

@@ -20,6 +20,7 @@ struct Cursor {
   size_t at = 0;
   GuestAddress address;   // of the buffer
   bool indirect = false;  // reached through INDIRECT_BUFFER
+  uint64_t id = 0;        // of indirect ones, never the same twice in a life
 };
 
 // WAIT_REG_MEM functions (bits 2:0 of its first body dword).
@@ -37,6 +38,7 @@ struct Queue {
   uint32_t id = 0;
   RegisterFile banks;
   CheckpointStore checkpoint;
+  protocol::QueueProgress resume{};    // where an earlier life left a submission that was begun
   std::deque<Submission> submissions;  // the front one runs once `started`
   bool started = false;
   size_t next_buffer = 0;     // of the front submission

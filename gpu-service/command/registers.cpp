@@ -47,6 +47,7 @@ Result<void> load(Machine& machine, Queue& queue, const Packet& packet, Bank ban
     return {};
   }
   ORRERY_TRY(machine.settle());
+  machine.parts.executor.will_read(table, {uint64_t{count} * (pairs ? 8 : 4)});
   std::vector<uint32_t> words(pairs ? size_t{count} * 2 : count);
   queue.fetched += words.size();
   if (!machine.read(table, std::as_writable_bytes(std::span(words)))) {

@@ -17,7 +17,7 @@ struct EndOfPipe {
 };
 
 Result<void> end_of_pipe(Machine& machine, Queue& queue, const Packet& packet, const EndOfPipe& end) {
-  ORRERY_TRY(machine.settle());
+  ORRERY_TRY(machine.complete());
   const uint32_t size = end.data_select == kValue32 ? 4 : 8;
   if (end.data_select > kGpuClock) {
     machine.refuse(queue, packet, "packet", fmt::format("asks for data {}, which is not handled", end.data_select));
@@ -30,7 +30,7 @@ Result<void> end_of_pipe(Machine& machine, Queue& queue, const Packet& packet, c
     }
   }
   // Measured: every end-of-pipe action with INT_SEL != 0 posts an event.
-  if (end.interrupt_select != 0) machine.parts.listener.queue_event(queue.id, end.context_id);
+  if (end.interrupt_select != 0) return machine.queue_event(queue, end.context_id);
   return {};
 }
 

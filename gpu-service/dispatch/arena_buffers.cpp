@@ -106,6 +106,13 @@ Result<MirrorPiece> ArenaBuffers::make_mirror(const ArenaRange& range) const {
 Result<std::vector<ArenaRange>> ArenaBuffers::update_mirrors(std::span<const protocol::MapEntry> entries) {
   // Where everything can be imported too, memory that is the CPU's is not worth copies.
   mirrored_ = cut(import_ ? device_ranges(entries) : mapped_ranges(entries));
+  if (!mirror_) {
+    std::vector<ArenaRange> both;
+    for (const ArenaRange& range : cut(mapped_ranges(entries))) {
+      for_each_common(moved_, range, [&](ArenaRange common) { both.push_back(common); });
+    }
+    mirrored_ = std::move(both);
+  }
   const PlanLimits plan = limits();
   std::vector<ArenaRange> fresh;
   auto changed = change_to(mirrors_, cover(mirrored_, plan), plan, [&](const ArenaRange& range) -> Result<MirrorPiece> {
@@ -113,6 +120,7 @@ Result<std::vector<ArenaRange>> ArenaBuffers::update_mirrors(std::span<const pro
     return make_mirror(range);
   });
   if (!changed && !import_) return std::unexpected(std::move(changed.error()));
+  incomplete_ = !changed;
   if (!changed) {
     // What has no mirror is worked on in place.
     log::warn("not all of the guest's memory fits on the device, the rest stays imported: {}",
@@ -140,8 +148,21 @@ Result<std::vector<ArenaRange>> ArenaBuffers::update(std::span<const protocol::M
       imports_.clear();
     }
   }
-  if (mirror_) return update_mirrors(entries);
+  if (mirrors()) return update_mirrors(entries);
   return std::vector<ArenaRange>{};
+}
+
+void ArenaBuffers::move_to_mirrors(std::span<const ArenaRange> ranges) {
+  for (const ArenaRange& range : ranges) {
+    moved_.push_back({align_down(range.begin, kGuestPage), align_up(range.end, kGuestPage)});
+  }
+  memory::merge_ranges(moved_);
+}
+
+bool ArenaBuffers::mirrored(ArenaRange range) const {
+  uint64_t covered = 0;
+  for_each_common(mirrored_, range, [&](ArenaRange common) { covered += common.size(); });
+  return covered == range.size();
 }
 
 void ArenaBuffers::discard(ArenaRange range) {

@@ -49,7 +49,14 @@ class ArenaBuffers {
   std::optional<ArenaOffset> offset_of_import(DeviceAddress address) const;
 
   bool imports() const { return import_; }
-  bool mirrors() const { return mirror_; }
+  bool mirrors() const { return mirror_ || !moved_.empty(); }
+  // Programs reach all memory that is the device's through mirrors.
+  bool mirrors_everything() const { return mirror_ && !incomplete_; }
+  bool incomplete() const { return incomplete_; }  // not all that should be mirrored found room
+  // From the next update() on, programs reach these ranges through mirrors; or everything.
+  void move_to_mirrors(std::span<const ArenaRange> ranges);
+  void mirror_everything() { mirror_ = true; }
+  bool mirrored(ArenaRange range) const;
   // What programs reach through mirrors: sorted, apart.
   std::span<const ArenaRange> mirrored() const { return mirrored_; }
   // The piece that mirrors the byte, null where none does.
@@ -70,6 +77,8 @@ class ArenaBuffers {
   const vulkan::Device& device_;
   std::span<std::byte> arena_;
   bool import_, mirror_;
+  bool incomplete_ = false;
+  std::vector<ArenaRange> moved_;     // sorted, apart; whole guest pages
   std::vector<ImportPiece> imports_;  // sorted, apart
   std::vector<MirrorPiece> mirrors_;  // sorted, apart
   std::vector<ArenaRange> mirrored_;

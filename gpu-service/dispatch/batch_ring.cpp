@@ -1,8 +1,12 @@
 #include "gpu-service/dispatch/batch_ring.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
+#include <span>
 
 #include "gpu-service/vulkan/device.hpp"
+#include "shared/injection.hpp"
 #include "shared/log.hpp"
 #include "shared/measure/span.hpp"
 
@@ -35,9 +39,11 @@ void full_barrier(VkCommandBuffer commands) {
   barrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
 }
 
-Result<BatchRing> BatchRing::create(const vulkan::Device& device, std::chrono::seconds patience) {
+Result<BatchRing> BatchRing::create(const vulkan::Device& device, std::chrono::seconds patience,
+                                    std::atomic<uint64_t>* heartbeat) {
   BatchRing ring(device);
   ring.patience_ = patience;
+  ring.heartbeat_ = heartbeat;
   ring.clock_ = vulkan::DeviceClock(device);
   if (!ring.clock_.available()) log::info("this device writes no time stamps: its time is from submission to fence");
   ring.batches_.resize(kBatches);
@@ -163,6 +169,7 @@ Result<void> BatchRing::submit() {
   info.pCommandBuffers = &batch.commands;
   batch.submitted_ns = measure::now_ns();
   result = vkQueueSubmit(device_->queue(), 1, &info, batch.fence);
+  if (injection::point("vkQueueSubmit")) result = VK_ERROR_DEVICE_LOST;
   if (result != VK_SUCCESS) return device_->error(result, "vkQueueSubmit");
   batch.running = true;
   measure::count(measure::Counter::batches);
@@ -171,17 +178,39 @@ Result<void> BatchRing::submit() {
   return {};
 }
 
+uint32_t BatchRing::steps_done(const Batch& batch) const {
+  // Lavapipe 22.3 answers once all work has ended.
+  if (batch.stamps == VK_NULL_HANDLE || device_->facts().type == vulkan::DeviceType::cpu) return 0;
+  struct Stamp {
+    uint64_t value, available;
+  };
+  std::array<Stamp, kMostSteps + 1> stamps{};
+  const uint32_t count = batch.steps + 1;
+  vkGetQueryPoolResults(device_->handle(), batch.stamps, 0, count, count * sizeof(Stamp), stamps.data(), sizeof(Stamp),
+                        VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT);
+  return static_cast<uint32_t>(
+      std::ranges::count_if(std::span(stamps).first(count), [](const Stamp& s) { return s.available != 0; }));
+}
+
 Result<void> BatchRing::finish(Batch& batch) {
   if (!batch.running) return {};
   constexpr uint64_t kSlice = 1'000'000'000;
+  uint32_t done = 0;
   VkResult result = VK_TIMEOUT;
   measure::Span waiting(measure::SpanName::device_wait, batch.steps);
   for (int64_t waited = 0; result == VK_TIMEOUT && waited < patience_.count(); ++waited) {
     result = vkWaitForFences(device_->handle(), 1, &batch.fence, VK_TRUE, kSlice);
-    if (result == VK_TIMEOUT && waited == 4) log::warn("the device has been working on one batch for 5 seconds");
+    if (heartbeat_ != nullptr) heartbeat_->fetch_add(1, std::memory_order_relaxed);
+    if (injection::point("vkWaitForFences")) result = VK_ERROR_DEVICE_LOST;
+    // The limit is for one step: a batch whose steps end goes on.
+    if (const uint32_t now = result == VK_TIMEOUT ? steps_done(batch) : done; now != done) {
+      done = now;
+      waited = -1;
+    }
+    if (result == VK_TIMEOUT && waited == 4) log::warn("the device has been working on one step for 5 seconds");
   }
   if (result == VK_TIMEOUT) {
-    return fail(ExitCode::internal, "the device did not finish a batch of {} dispatches in {} s; it is given up",
+    return fail(ExitCode::internal, "the device did not finish one of {} dispatches in {} s; it is given up",
                 batch.notes.size(), patience_.count());
   }
   batch.running = false;

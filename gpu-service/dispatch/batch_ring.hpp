@@ -4,6 +4,7 @@
 
 #include <vulkan/vulkan_core.h>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <vector>
 
@@ -44,7 +45,8 @@ class BatchRing {
  public:
   static constexpr uint32_t kMostBuffers = 256;  // of one dispatch
 
-  static Result<BatchRing> create(const vulkan::Device& device, std::chrono::seconds patience);
+  static Result<BatchRing> create(const vulkan::Device& device, std::chrono::seconds patience,
+                                  std::atomic<uint64_t>* heartbeat = nullptr);
   BatchRing(BatchRing&&) = default;
   BatchRing& operator=(BatchRing&&) = default;
   ~BatchRing();
@@ -85,12 +87,15 @@ class BatchRing {
   Result<void> finish(Batch& batch);
   // Counts "device: run" for each step of a batch that is done.
   void record_times(Batch& batch);
+  // Timestamps that a running batch has taken, where there are any: it grows while steps end.
+  uint32_t steps_done(const Batch& batch) const;
   Batch& current() { return batches_[current_]; }
   static bool full(const Batch& batch, uint32_t buffers);
 
   const vulkan::Device* device_;
   vulkan::DeviceClock clock_;
   std::chrono::seconds patience_{};
+  std::atomic<uint64_t>* heartbeat_ = nullptr;
   std::vector<Batch> batches_;
   size_t current_ = 0;
   std::vector<Escape> escapes_;

@@ -56,7 +56,8 @@ Result<void> DevicePageTable::write(const Shown& shown, bool present) {
     if (!table) return std::unexpected(std::move(table.error()));
     shader::PageEntry* entry = entries(**table);
     for (const uint64_t stop = std::min(end, (index + 1) * kLevel2Entries); page < stop; ++page, address += kPage) {
-      entry[page % kLevel2Entries] = present ? shader::PageEntry{address, address} : shader::PageEntry{0, 0};
+      entry[page % kLevel2Entries] =
+          present ? shader::PageEntry{address, shown.stores ? address : 0} : shader::PageEntry{0, 0};
       (*table)->used += present ? 1 : UINT32_MAX;
     }
     if ((*table)->used == 0) {
@@ -69,14 +70,19 @@ Result<void> DevicePageTable::write(const Shown& shown, bool present) {
   return {};
 }
 
-Result<void> DevicePageTable::update(std::span<const PageRun> runs, const ArenaBuffers& arena) {
+Result<void> DevicePageTable::update(std::span<const PageRun> runs, const ArenaBuffers& arena,
+                                     bool stores_in_mirrors_only) {
   std::vector<Shown> wanted;
   for (const PageRun& run : runs) {
     for (uint64_t done = 0; done < run.pages;) {
       const auto slice = arena.find({run.arena_offset + done * kPage});
       // A page that straddles two buffers can't be shown by one address.
       const uint64_t pages = slice ? std::min(slice->available / kPage, run.pages - done) : 0;
-      if (pages > 0) wanted.push_back({run.first_page + done, pages, slice->address.value});
+      if (pages > 0) {
+        const bool stores = !stores_in_mirrors_only || arena.mirrored({run.arena_offset + done * kPage,
+                                                                       run.arena_offset + (done + pages) * kPage});
+        wanted.push_back({run.first_page + done, pages, slice->address.value, stores});
+      }
       done += std::max<uint64_t>(pages, 1);
     }
   }
@@ -88,7 +94,7 @@ Result<void> DevicePageTable::update(std::span<const PageRun> runs, const ArenaB
   shown_ = std::move(wanted);
   shader::PageTableWindow window{};
   for (const Shown& shown : shown_) {
-    if (shown.pages * kPage <= window.size) continue;
+    if (shown.pages * kPage <= window.size || !shown.stores) continue;
     const uint64_t begin = shown.first_page * kPage;
     window = {begin, shown.pages * kPage, shown.device_address - begin};
   }

@@ -20,8 +20,9 @@ class DevicePageTable {
   static Result<DevicePageTable> create(const vulkan::Device& device);
 
   // Makes the table show `runs` where `arena` has buffers; only what changed is written. Only while the device is idle.
-  // The pages' protection is not looked at: every page that is shown can be read and written.
-  Result<void> update(std::span<const PageRun> runs, const ArenaBuffers& arena);
+  // The pages' protection is not looked at: every page that is shown can be read, and written unless it is not mirrored
+  // and `stores_in_mirrors_only`.
+  Result<void> update(std::span<const PageRun> runs, const ArenaBuffers& arena, bool stores_in_mirrors_only = false);
   // Of the pages that are shown now only these, by number, can be stored to; no window. For a table of its own, which
   // is not updated any more; only while no recorded work walks it.
   void let_store_only(std::vector<uint64_t> pages);
@@ -35,6 +36,7 @@ class DevicePageTable {
   // Consecutive pages at consecutive device addresses.
   struct Shown {
     uint64_t first_page = 0, pages = 0, device_address = 0;
+    bool stores = true;
     friend auto operator<=>(const Shown&, const Shown&) = default;
   };
   struct Table {

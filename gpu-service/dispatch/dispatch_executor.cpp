@@ -10,6 +10,7 @@
 #include "gpu-service/shader/image_refusal.hpp"
 #include "gpu-service/vulkan/device.hpp"
 #include "gpu-service/vulkan/pipeline_cache.hpp"
+#include "shared/injection.hpp"
 #include "shared/log.hpp"
 #include "shared/measure/span.hpp"
 
@@ -57,7 +58,7 @@ Result<std::unique_ptr<DispatchExecutor>> DispatchExecutor::create(const vulkan:
                                                                    memory::GuestMemory& memory,
                                                                    const ExecutorOptions& options,
                                                                    Translator translator) {
-  auto ring = BatchRing::create(device, options.patience);
+  auto ring = BatchRing::create(device, options.patience, options.heartbeat);
   if (!ring) return std::unexpected(std::move(ring.error()));
   auto table = DevicePageTable::create(device);
   if (!table) return std::unexpected(std::move(table.error()));
@@ -126,6 +127,14 @@ Refusal DispatchExecutor::State::lose(Error error) {
 }
 
 Result<void> DispatchExecutor::State::wait_all() {
+  ORRERY_TRY(wait_recorded());
+  if (options.redo == nullptr) return {};
+  auto committed = options.redo->commit(false);
+  if (!committed) lost = committed.error();
+  return committed;
+}
+
+Result<void> DispatchExecutor::State::wait_recorded() {
   if (lost) return std::unexpected(*lost);
   if (!unsettled) return {};
   if (auto settled = settle(); !settled) {
@@ -171,7 +180,9 @@ Result<void> DispatchExecutor::State::wait_all() {
 }
 
 Result<void> DispatchExecutor::State::settle() {
-  if (mirrors && !pending.empty()) ORRERY_TRY(mirrors->write_back(pending));
+  const bool redo = options.redo != nullptr && takes_redo;
+  if (options.redo != nullptr && !redo && !pending.empty()) options.redo->direct();
+  if (mirrors && !pending.empty()) ORRERY_TRY(mirrors->write_back(pending, redo ? options.redo : nullptr));
   ORRERY_TRY(batches.wait());
   if (!mirrors) return {};
   const measure::Span span(measure::SpanName::write_back);
@@ -281,6 +292,7 @@ std::vector<Refusal> DispatchExecutor::State::record(const DispatchState& dispat
     vkCmdPushConstants(room->commands, pipeline.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(push), &push);
     vkCmdDispatch(room->commands, groups[0], groups[1], groups[2]);
   });
+  injection::point("dispatch");
   running.insert(launch.program);
   ++counters.dispatches;
   return {};
@@ -289,7 +301,7 @@ std::vector<Refusal> DispatchExecutor::State::record(const DispatchState& dispat
 std::vector<Refusal> DispatchExecutor::dispatch(const DispatchState& state) { return *state_->run(state, Wait::yes); }
 
 std::optional<std::vector<Refusal>> DispatchExecutor::try_dispatch(const DispatchState& state) {
-  auto done = state_->run(state, state_->workers.threads() == 0 ? Wait::yes : Wait::no);
+  auto done = state_->run(state, state_->workers.threads() == 0 || state_->careful() ? Wait::yes : Wait::no);
   if (!done) ++state_->counters.postponed;
   return done;
 }
@@ -347,14 +359,14 @@ Result<void> DispatchExecutor::State::take_map() {
   const PageRuns runs = page_runs(memory.entries());
   if (runs.partial_pages != 0)
     log::debug("{} pages are mapped only in part; the device can't reach them", runs.partial_pages);
-  ORRERY_TRY(pages.update(runs.runs, arena));
+  ORRERY_TRY(pages.update(runs.runs, arena, options.redo != nullptr && arena.mirrors_everything()));
   map_version = memory.version();
   return {};
 }
 
 Result<std::vector<Refusal>> DispatchExecutor::finish() {
   State& s = *state_;
-  ORRERY_TRY(s.wait_all());
+  ORRERY_TRY(s.wait_recorded());
   // A killed service should not lose what it compiled, and a busy one should not write all the time.
   if (const auto now = std::chrono::steady_clock::now(); now - s.cache_saved > std::chrono::seconds(2)) {
     s.cache_saved = now;

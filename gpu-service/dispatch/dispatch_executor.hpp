@@ -2,6 +2,7 @@
 // page table, and batches of work are submitted. One thread uses it: the service's.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -21,6 +22,8 @@ class WriteTracker;
 
 namespace orrery::dispatch {
 
+class Guard;
+class Redo;
 struct Translator;
 struct TraceCounters;
 
@@ -39,8 +42,14 @@ struct ExecutorOptions {
   bool device_addressing = true;
   // Bytes of private memory and large LDS that groups have at once; a launch that would need more runs in parts.
   uint64_t most_group_memory = 256ull << 20;
-  // How long finish() waits for the device before it gives it up for lost.
+  // Takes what must not be stored twice; must outlive the executor. Null: everything is stored where it belongs at
+  // once.
+  Redo* redo = nullptr;
+  Guard* guard = nullptr;  // must outlive the executor; null: nobody watches
+  // How long finish() waits for one step of the device before it gives it up for lost.
   std::chrono::seconds patience{300};
+  // Grows while the device is waited for; may be null.
+  std::atomic<uint64_t>* heartbeat = nullptr;
 };
 
 struct ExecutorCounters {
@@ -63,6 +72,8 @@ struct ExecutorCounters {
   uint64_t waits_for_reads = 0;   // the device was waited for before the CPU read what it may have been writing
   uint64_t escapes = 0;           // device accesses outside the map
   uint64_t bound_bytes = 0;       // of all dispatches
+  uint64_t moved_to_mirrors = 0;  // times that memory was mirrored because programs work in place
+  uint64_t cut_stretches = 0;     // times that work waited for a commit, so that it could be stored directly
   SyncCounters mirrors;           // zero where programs work in the arena itself
 };
 
@@ -92,6 +103,8 @@ class DispatchExecutor final : public Executor {
   // Refreshes the memory's map too. When the map changed, recorded work is waited for first.
   Result<void> acquire() override;
   Result<std::vector<Refusal>> finish() override;
+  void will_read(GuestAddress address, Bytes size) override;
+  void stretch_ended() override;
 
   const ExecutorCounters& counters() const;
   TraceCounters trace_counters() const;

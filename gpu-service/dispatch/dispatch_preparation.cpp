@@ -76,6 +76,26 @@ std::vector<uint32_t> known_constants(const DispatchState& dispatch, const shade
   return image_constants(module, traced);
 }
 
+Access access_of(const Prepared& prepared) {
+  const shader::Module& module = *prepared.translation->module;
+  Access access;
+  for (size_t i = 0; i < prepared.bindings.size(); ++i) {
+    const ArenaRange range = prepared.bindings[i].arena;
+    if (range.size() == 0) continue;
+    if (module.buffers[i].read) access.reads.push_back(range);
+    if (module.buffers[i].written) access.writes.push_back(range);
+  }
+  access.reads.insert(access.reads.end(), prepared.image_reads.begin(), prepared.image_reads.end());
+  access.writes.insert(access.writes.end(), prepared.image_writes.begin(), prepared.image_writes.end());
+  access.reads_anything = module.uses_page_table && !prepared.images_known;
+  if (prepared.page_table != nullptr) {
+    access.writes.insert(access.writes.end(), prepared.written.begin(), prepared.written.end());
+  } else {
+    access.writes_anything = module.writes_anywhere;
+  }
+  return access;
+}
+
 }  // namespace
 
 shader::TranslateOptions options_of(const DispatchState& dispatch, const LaunchGeometry& geometry,
@@ -221,6 +241,7 @@ std::expected<Prepared, RouteRefusal> DispatchExecutor::State::prepare_bound(con
     prepared.images_known = prepared.images_known && pieces.has_value();
     for (const auto& piece : pieces.value_or(std::vector<memory::Piece>{})) {
       prepared.images.push_back({piece.offset.value, piece.offset.value + piece.size.value});
+      if (module.images[i].read) prepared.image_reads.push_back(prepared.images.back());
       if (image.written) prepared.image_writes.push_back(prepared.images.back());
     }
   }
@@ -324,6 +345,13 @@ std::optional<std::vector<Refusal>> DispatchExecutor::State::run_route(const Dis
   if (program == nullptr) {
     return refuse("program", fmt::format("program address {:#x} is not mapped", dispatch.program.value));
   }
+  if (this->options.guard != nullptr) {
+    if (this->options.guard->quarantined(program->content)) {
+      return refuse("quarantine", fmt::format("program {:#x} has ended lives of this service and is not run any more",
+                                              dispatch.program.value));
+    }
+    this->options.guard->running(dispatch, program->content);
+  }
   if (!program->program) {
     ++counters.refused;
     const bool told = std::exchange(program->told, true);
@@ -338,6 +366,12 @@ std::optional<std::vector<Refusal>> DispatchExecutor::State::run_route(const Dis
   if (!planned->choice) return refuse("dispatch", planned->choice.error());
   const Launch launch{*geometry, planned->options, *planned->choice, program, wait};
   auto routed = prepare_launch(dispatch, launch);
+  for (int round = 0; routed && !lost && round < 2; ++round) {
+    const auto moved = admit(access_of(routed->prepared));
+    if (!moved) return std::vector{lose(moved.error())};
+    if (!*moved) break;
+    routed = prepare_launch(dispatch, launch);
+  }
   counters.programs = programs.translations();
   counters.prepared_ahead = prepared_ahead_count.load(std::memory_order_relaxed);
   if (lost) return std::vector{lost_refusal()};
@@ -365,7 +399,12 @@ std::optional<std::vector<Refusal>> DispatchExecutor::State::run_route(const Dis
       return refuse("dispatch", made.error().describe());
     }
   }
-  return record(dispatch, launch, routed->prepared, part);
+  auto refusals = record(dispatch, launch, routed->prepared, part);
+  if (careful()) {
+    if (auto over = wait_recorded(); !over) return std::vector{lost_refusal()};
+    this->options.guard->over();
+  }
+  return refusals;
 }
 
 // The translator's reasons where every route failed for them; else what each route said.

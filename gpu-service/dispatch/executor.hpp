@@ -68,10 +68,14 @@ class Executor {
   // Records a fill / copy of guest memory (DMA_DATA). Ordered with dispatches.
   virtual std::vector<Refusal> fill(GuestAddress destination, Bytes size, uint32_t value) = 0;
   virtual std::vector<Refusal> copy(GuestAddress destination, GuestAddress source, Bytes size) = 0;
+  // The stream's decisions depend on these bytes: a later store there must not be seen by who reads them again.
+  virtual void will_read(GuestAddress /*address*/, Bytes /*size*/) {}
+  // A stretch was committed: what runs again begins behind it.
+  virtual void stretch_ended() {}
   // The address map may have changed and the CPU may have written: an acquire point.
   virtual Result<void> acquire() = 0;
-  // Waits until all recorded work is complete and visible in guest memory. Refusals found on the device (escapes) come
-  // back. An error means that the device is lost: this life of the service ends.
+  // Waits until all recorded work is complete and visible in guest memory, or handed to a Redo. Refusals found on the
+  // device (escapes) come back. An error means that the device is lost: this life of the service ends.
   virtual Result<std::vector<Refusal>> finish() = 0;
 };
 

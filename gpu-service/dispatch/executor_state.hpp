@@ -11,12 +11,14 @@
 #include "gpu-service/dispatch/batch_ring.hpp"
 #include "gpu-service/dispatch/device_page_table.hpp"
 #include "gpu-service/dispatch/dispatch_executor.hpp"
+#include "gpu-service/dispatch/guard.hpp"
 #include "gpu-service/dispatch/host_run.hpp"
 #include "gpu-service/dispatch/launch_geometry.hpp"
 #include "gpu-service/dispatch/mirror_sync.hpp"
 #include "gpu-service/dispatch/pending_writes.hpp"
 #include "gpu-service/dispatch/program_cache.hpp"
 #include "gpu-service/dispatch/program_reports.hpp"
+#include "gpu-service/dispatch/redo.hpp"
 #include "gpu-service/dispatch/routes.hpp"
 #include "gpu-service/dispatch/traced_buffers.hpp"
 #include "gpu-service/dispatch/workers.hpp"
@@ -51,8 +53,9 @@ struct Launch {
 struct Prepared {
   std::shared_ptr<Translation> translation;
   std::vector<Binding> bindings;
-  std::vector<ArenaRange> images = {}, image_writes = {};  // what traced images are, and those that are stored to
-  bool images_known = false;                               // nothing else is reached through the page table
+  std::vector<ArenaRange> images = {};  // what traced images are
+  std::vector<ArenaRange> image_reads = {}, image_writes = {};
+  bool images_known = false;  // nothing else is reached through the page table
   std::shared_ptr<const MadePipeline> pipeline = {};
   // Host run: what it may store to, and the page table that lets it store nowhere else.
   std::vector<ArenaRange> written;
@@ -93,6 +96,8 @@ struct DispatchExecutor::State {
   vulkan::Buffer scratch;  // private memory and large LDS of one part's groups; made when first wanted
   vulkan::Buffer empty;    // bound where a descriptor has no bytes
   PendingWrites pending;
+  Footprint footprint;      // of the stretch, since its last commit
+  bool takes_redo = false;  // of what is recorded, something may not be stored directly
   TracedBuffersMemo traces;
   ExecutorCounters counters;
   uint64_t map_version = UINT64_MAX;                     // of the buffers and the page table
@@ -120,8 +125,14 @@ struct DispatchExecutor::State {
   Result<void> take_map();
   // Submits, waits, and brings back what the device changed.
   Result<void> settle();
-  // Waits for all recorded work; notes escapes and changed programs in `found`.
+  // Waits for all recorded work, whose results are then in guest memory.
   Result<void> wait_all();
+  // The same without a commit: what a Redo took is not there yet. Notes escapes and changed programs in `found`.
+  Result<void> wait_recorded();
+  // Decides where the stores of the next thing recorded go. True: memory moved to mirrors, what was bound is stale.
+  Result<bool> admit(const Access& access);
+  Result<void> move_to_mirrors(const Access& access);
+  bool careful() const { return options.guard != nullptr && options.guard->careful(); }
   // Keeps a refusal for finish(), up to a number that a user can read.
   void note(Refusal refusal);
   // The error, remembered; answers it again.

@@ -11,6 +11,7 @@
 #include "gpu-service/dispatch/batch_ring.hpp"
 #include "gpu-service/dispatch/page_passes.hpp"
 #include "gpu-service/dispatch/pending_writes.hpp"
+#include "gpu-service/dispatch/redo.hpp"
 #include "gpu-service/dispatch/sync_counters.hpp"
 #include "gpu-service/memory/page_bits.hpp"
 #include "gpu-service/memory/write_tracker.hpp"
@@ -45,8 +46,8 @@ class MirrorSync {
   // The same for work that may look anywhere.
   Result<void> want_all();
   // Records the write-back of what recorded work may have changed; complete after the device was waited for and
-  // finish_write_back() was called.
-  Result<void> write_back(const PendingWrites& pending);
+  // finish_write_back() was called. `redo`, if there is one, takes the bytes instead of the arena.
+  Result<void> write_back(const PendingWrites& pending, Redo* redo = nullptr);
   // Answers bytes that both sides changed, if any.
   Result<std::optional<WriteConflict>> finish_write_back();
   // Ranges whose imports are stale, found by harvests.
@@ -83,7 +84,9 @@ class MirrorSync {
   Result<DeviceAddress> put_list(std::span<const PassRun> runs);
   void forget_lists_when_idle();
   Result<void> record_write_back();
-  void apply(const PageRecord& record, std::optional<WriteConflict>& conflict);
+  Result<void> apply(const PageRecord& record, std::optional<WriteConflict>& conflict);
+  // Changed pages come to the host as records.
+  bool collects() const { return redo_ != nullptr || !buffers_.imports(); }
   PassReport& report() { return *reinterpret_cast<PassReport*>(report_.mapped().data()); }
 
   const vulkan::Device& device_;
@@ -102,6 +105,7 @@ class MirrorSync {
   bool harvest_due_ = true, all_current_ = false;
   std::vector<ArenaRange> discarded_;
   std::vector<ArenaRange> written_;  // what the recorded write-back looks at
+  Redo* redo_ = nullptr;             // of the recorded write-back
   std::vector<PassRun> runs_;
   uint32_t run_pages_ = 0;
   SyncCounters counters_;

@@ -11,7 +11,8 @@ constexpr uint64_t kRecords = 4096;  // pages that one pass hands to the host
 
 }  // namespace
 
-Result<void> MirrorSync::write_back(const PendingWrites& pending) {
+Result<void> MirrorSync::write_back(const PendingWrites& pending, Redo* redo) {
+  redo_ = redo;
   written_.clear();
   const auto add = [&](ArenaRange range) {
     range = {align_down(range.begin, kHostPage), align_up(range.end, kHostPage)};
@@ -26,7 +27,7 @@ Result<void> MirrorSync::write_back(const PendingWrites& pending) {
   }
   memory::merge_ranges(written_);
   if (written_.empty()) return {};
-  if (!buffers_.imports() && !records_) {
+  if (collects() && !records_) {
     auto made =
         vulkan::Buffer::create(device_, {kRecords * sizeof(PageRecord)}, vulkan::BufferPlace::shared, "records");
     if (!made) return std::unexpected(std::move(made.error()));
@@ -42,7 +43,7 @@ Result<void> MirrorSync::write_back(const PendingWrites& pending) {
 }
 
 Result<void> MirrorSync::record_write_back() {
-  const bool imports = buffers_.imports();
+  const bool imports = !collects();
   const PagePass pass = imports ? PagePass::write_back : PagePass::collect;
   Result<void> done;
   for (const ArenaRange& range : written_) {
@@ -65,7 +66,7 @@ Result<void> MirrorSync::record_write_back() {
 Result<std::optional<WriteConflict>> MirrorSync::finish_write_back() {
   std::optional<WriteConflict> conflict;
   if (written_.empty()) return conflict;
-  if (buffers_.imports()) {
+  if (!collects()) {
     const PassReport found = report();
     counters_.written_back_bytes += found.bytes;
     if (found.conflicts != 0) {
@@ -73,10 +74,12 @@ Result<std::optional<WriteConflict>> MirrorSync::finish_write_back() {
       conflict = {found.conflicts, buffers_.offset_of_import(first).value_or(ArenaOffset{})};
     }
   }
-  while (!buffers_.imports()) {
+  while (collects()) {
     const uint64_t changed = report().pages, here = std::min(changed, kRecords);
     const auto* records = reinterpret_cast<const PageRecord*>(records_.mapped().data());
-    for (uint64_t i = 0; i < here; ++i) apply(records[i], conflict);
+    for (uint64_t i = 0; i < here; ++i) {
+      if (auto applied = apply(records[i], conflict); !applied) return std::unexpected(std::move(applied.error()));
+    }
     if (changed <= kRecords) break;
     // The rest still differs from its twin: another round finds it.
     report() = {};
@@ -89,8 +92,8 @@ Result<std::optional<WriteConflict>> MirrorSync::finish_write_back() {
   return conflict;
 }
 
-void MirrorSync::apply(const PageRecord& record, std::optional<WriteConflict>& conflict) {
-  if (record.offset % kHostPage != 0 || record.offset > arena_.size() - kHostPage) return;  // a driver's mistake
+Result<void> MirrorSync::apply(const PageRecord& record, std::optional<WriteConflict>& conflict) {
+  if (record.offset % kHostPage != 0 || record.offset > arena_.size() - kHostPage) return {};  // a driver's mistake
   std::byte* const to = arena_.data() + record.offset;
   constexpr size_t kBlock = 64;
   for (size_t block = 0; block < kHostPage; block += kBlock) {
@@ -101,10 +104,11 @@ void MirrorSync::apply(const PageRecord& record, std::optional<WriteConflict>& c
         if (!conflict) conflict = WriteConflict{0, {record.offset + i}};
         ++conflict->bytes;
       }
-      to[i] = record.mirror[i];
+      if (redo_ == nullptr) to[i] = record.mirror[i];
       ++counters_.written_back_bytes;
     }
   }
+  return redo_ == nullptr ? Result<void>{} : redo_->changed({record.offset}, record.mirror, record.twin);
 }
 
 }  // namespace orrery::dispatch

@@ -75,8 +75,16 @@ std::vector<std::pair<Part, Part>> pair_up(const std::vector<Part>& to, const st
 bool overlap(const ArenaRange& a, const ArenaRange& b) { return a.begin < b.end && b.begin < a.end; }
 
 // The pattern repeats from the first byte of the destination.
-void fill_bytes(std::span<std::byte> out, uint64_t done, uint32_t value) {
-  for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<std::byte>(value >> ((done + i) % 4 * 8));
+std::vector<std::byte> filled(uint64_t size, uint32_t value) {
+  std::vector<std::byte> bytes(size);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(value >> (i % 4 * 8));
+  return bytes;
+}
+
+std::vector<ArenaRange> ranges_of(const std::vector<memory::Piece>& pieces) {
+  std::vector<ArenaRange> ranges;
+  for (const auto& piece : pieces) ranges.push_back({piece.offset.value, piece.offset.value + piece.size.value});
+  return ranges;
 }
 
 }  // namespace
@@ -87,6 +95,7 @@ std::vector<Refusal> DispatchExecutor::State::fill(GuestAddress destination, Byt
   if (size.value > kMostBytes) return {too_large(size)};
   const auto pieces = memory.pieces(destination, size);
   if (!pieces) return {unmapped("fill of", destination, size)};
+  if (auto admitted = admit({{}, ranges_of(*pieces)}); !admitted) return {lose(std::move(admitted.error()))};
   const auto parts = parts_of(arena, *pieces);
   const bool aligned = parts && std::all_of(parts->begin(), parts->end(), [](const Part& part) {
                          return part.slice.offset % 4 == 0 && part.size % 4 == 0;
@@ -94,11 +103,8 @@ std::vector<Refusal> DispatchExecutor::State::fill(GuestAddress destination, Byt
   if (!aligned) {
     ++counters.host_transfers;
     if (auto waited = wait_all(); !waited) return {lose(std::move(waited.error()))};
-    uint64_t done = 0;
-    for (const auto& piece : *pieces) {
-      stored({piece.offset.value, piece.offset.value + piece.size.value});
-      fill_bytes(memory.arena().subspan(piece.offset.value, piece.size.value), done, value);
-      done += piece.size.value;
+    if (auto stored = memory.write(destination, filled(size.value, value)); !stored) {
+      return {{"address", stored.error().describe()}};
     }
     return {};
   }
@@ -123,6 +129,9 @@ std::vector<Refusal> DispatchExecutor::State::copy(GuestAddress destination, Gue
   if (!to) return {unmapped("copy to", destination, size)};
   const auto from = memory.pieces(source, size);
   if (!from) return {unmapped("copy from", source, size)};
+  if (auto admitted = admit({ranges_of(*from), ranges_of(*to)}); !admitted) {
+    return {lose(std::move(admitted.error()))};
+  }
   const auto to_parts = parts_of(arena, *to), from_parts = parts_of(arena, *from);
   bool on_device = to_parts && from_parts && to_parts->size() * from_parts->size() <= kMostPairs;
   if (on_device) {

@@ -85,11 +85,16 @@ Result<void> GuestMemory::read(GuestAddress address, std::span<std::byte> out) c
 
 Result<void> GuestMemory::write(GuestAddress address, std::span<const std::byte> bytes) const {
   if (!bytes.empty() && !mapped(address, {bytes.size()})) return unmapped(address, bytes.size(), "writing");
+  Result<void> stored;
   visit_parts(entries_, address, bytes.size(), [&](uint64_t offset, uint64_t done, uint64_t part) {
     if (told_) told_({offset, offset + part});
-    std::memcpy(arena_.data() + offset, bytes.data() + done, part);
+    if (!taker_) {
+      std::memcpy(arena_.data() + offset, bytes.data() + done, part);
+    } else if (stored) {
+      stored = taker_({offset}, bytes.subspan(done, part));
+    }
   });
-  return {};
+  return stored;
 }
 
 Result<uint32_t> GuestMemory::read_u32(GuestAddress address) const {

@@ -56,11 +56,16 @@ class GuestMemory {
   std::span<std::byte> arena() const { return arena_; }
   // From now on every write() is told before it happens, with its arena ranges, so that copies of the arena can follow;
   // empty: nobody is.
+  // From now on write() hands the bytes over instead of storing them; read() shows them once whoever takes them has
+  // stored them. Empty: it stores.
+  using TakeStore = std::function<Result<void>(ArenaOffset, std::span<const std::byte>)>;
+  void hand_stores_to(TakeStore taker) { taker_ = std::move(taker); }
   void tell_stores_to(std::function<void(ArenaRange)> told) { told_ = std::move(told); }
 
  private:
   std::span<std::byte> arena_;
   std::function<void(ArenaRange)> told_;
+  TakeStore taker_;
   protocol::AddressMapReader map_;
   std::vector<protocol::MapEntry> entries_;
   uint64_t version_ = 0;

@@ -10,7 +10,7 @@ Result<void> JournalFeed::take(uint64_t sequence) {
   return {};
 }
 
-Result<void> JournalFeed::take_open(uint32_t life) {
+Result<void> JournalFeed::take_open() {
   const auto seen = scan_();
   if (seen.empty()) return {};
   // A walk may pass an entry's slot before it is appended and still find later ones. Appends are ordered: once an entry
@@ -18,7 +18,6 @@ Result<void> JournalFeed::take_open(uint32_t life) {
   for (const uint64_t sequence : scan_()) {
     if (sequence > seen.back()) break;
     ORRERY_TRY(take(sequence));
-    if (life > 1) replayed_.insert(sequence);
   }
   return {};
 }
@@ -42,13 +41,6 @@ protocol::EntryCopy JournalFeed::pop() {
   protocol::EntryCopy entry = std::move(waiting_.front());
   waiting_.pop_front();
   return entry;
-}
-
-uint64_t JournalFeed::first_open(uint32_t queue) const {
-  for (const auto& entry : waiting_) {
-    if (entry.kind == protocol::EntryKind::submission && entry.queue == queue) return entry.sequence;
-  }
-  return 0;
 }
 
 }  // namespace orrery::service

@@ -4,7 +4,6 @@
 
 #include <deque>
 #include <functional>
-#include <set>
 
 #include "protocol/journal.hpp"
 
@@ -19,7 +18,7 @@ class JournalFeed {
   JournalFeed(protocol::JournalReader& journal, Scan scan) : journal_(journal), scan_(std::move(scan)) {}
   // Takes what is open: whole up to some sequence, nothing behind it. Called once, before any message is read; what was
   // appended meanwhile comes by its submit message.
-  Result<void> take_open(uint32_t life);
+  Result<void> take_open();
   // A submit message: takes everything up to it. Messages for entries already taken mean nothing.
   Result<void> announced(uint64_t sequence);
 
@@ -27,10 +26,6 @@ class JournalFeed {
   const protocol::EntryCopy& front() const { return waiting_.front(); }
   protocol::EntryCopy pop();
   size_t size() const { return waiting_.size(); }
-  // The entry was submitted to an earlier life.
-  bool replayed(uint64_t sequence) const { return replayed_.contains(sequence); }
-  // Oldest open entry of a queue at the start of this life; 0: none.
-  uint64_t first_open(uint32_t queue) const;
 
  private:
   Result<void> take(uint64_t sequence);
@@ -38,7 +33,6 @@ class JournalFeed {
   protocol::JournalReader& journal_;
   Scan scan_;
   std::deque<protocol::EntryCopy> waiting_;
-  std::set<uint64_t> replayed_;
   uint64_t next_ = 0;  // 0: nothing taken yet
 };
 

@@ -64,19 +64,6 @@ Result<FromGuest> decode_from_guest(std::span<const std::byte> bytes) {
   }
 }
 
-std::vector<std::byte> encode_retired(uint64_t sequence) {
-  return encode([&](wire::ServiceMessage::Builder m) { m.setRetired(sequence); });
-}
-std::vector<std::byte> encode_flip_done(uint64_t sequence) {
-  return encode([&](wire::ServiceMessage::Builder m) { m.initFlipDone().setSequence(sequence); });
-}
-std::vector<std::byte> encode_queue_event(uint32_t queue, uint32_t context_id) {
-  return encode([&](wire::ServiceMessage::Builder m) {
-    auto event = m.initQueueEvent();
-    event.setQueue(queue);
-    event.setContextId(context_id);
-  });
-}
 std::vector<std::byte> encode_input(const present::PadState& pad) {
   return encode([&](wire::ServiceMessage::Builder m) {
     auto input = m.initInput();

@@ -32,9 +32,6 @@ using FromGuest = std::variant<Submit, MapChanged, QueuedWritesAsked, Shutdown, 
 // Error (protocol_mismatch) for bytes that are no GuestMessage.
 Result<FromGuest> decode_from_guest(std::span<const std::byte> bytes);
 
-std::vector<std::byte> encode_retired(uint64_t sequence);
-std::vector<std::byte> encode_flip_done(uint64_t sequence);
-std::vector<std::byte> encode_queue_event(uint32_t queue, uint32_t context_id);
 std::vector<std::byte> encode_input(const present::PadState& pad);
 std::vector<std::byte> encode_refusal(std::string_view kind, std::string_view text, uint64_t count);
 std::vector<std::byte> encode_queued_writes(uint64_t ask, std::span<const command::QueuedSpan> spans);

@@ -14,7 +14,7 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.add_flag("--cpu", options.cpu, "use the software Vulkan device")->excludes(gpu);
   app.add_flag("--validation", options.validation, "load the Vulkan validation layer and log its messages");
   app.add_option("--patience", options.patience,
-                 "seconds that one batch of GPU work may take before the device is given up (default 300)")
+                 "seconds that one dispatch may take before it counts as hung (default 10, on the software device 300)")
       ->check(CLI::Range(1u, 86400u));
   std::string coherence = "auto";
   app.add_option(

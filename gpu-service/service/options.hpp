@@ -11,9 +11,9 @@ namespace orrery::service {
 
 struct Options {
   int control_fd = -1;
-  std::optional<uint32_t> gpu;  // index of the Vulkan device
-  uint32_t patience = 300;      // seconds for one batch of GPU work
-  bool cpu = false;             // the software device
+  std::optional<uint32_t> gpu;       // index of the Vulkan device
+  std::optional<uint32_t> patience;  // seconds for one dispatch
+  bool cpu = false;                  // the software device
   std::string tracker = "auto";
   bool routes = false;
   bool device_addressing = true;

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "gpu-service/service/messages.hpp"
+#include "shared/injection.hpp"
 #include "shared/log.hpp"
 #include "shared/measure/span.hpp"
 
@@ -40,8 +41,12 @@ Service::Service(const ServiceParts& parts)
       to_guest_(parts.segment.part(PartName::service_to_guest)),
       journal_(parts.segment.part(PartName::journal), parts.segment.part(PartName::journal_bytes)),
       feed_(journal_),
-      processor_({parts.memory, parts.executor, *this, &status_, checkpoints_of(parts.segment), parts.logical_clock}),
-      queued_writes_(parts.segment, parts.memory.another(), parts.executor) {}
+      processor_({parts.memory, parts.executor, *this, &status_, checkpoints_of(parts.segment), parts.logical_clock,
+                  &parts.stretches, parts.guest_gone}),
+      queued_writes_(parts.segment, parts.memory.another(), parts.executor) {
+  parts.memory.hand_stores_to(
+      [this](ArenaOffset to, std::span<const std::byte> bytes) { return parts_.stretches.bytes(to, bytes); });
+}
 
 Result<void> Service::run() {
   status_.lives.store(parts_.life, std::memory_order_relaxed);
@@ -62,11 +67,12 @@ std::string Service::queued_writes_text() const {
 
 Result<void> Service::loop() {
   ORRERY_TRY(parts_.memory.refresh());
-  ORRERY_TRY(feed_.take_open(parts_.life));
+  ORRERY_TRY(feed_.take_open());
   if (parts_.life > 1) {
     log::info("life {}: {} journal entries to run again", parts_.life, feed_.size());
+    const uint64_t retired = parts_.stretches.number() - 1;
     for (uint32_t queue = 0; queue < protocol::kMaxQueues; ++queue) {
-      processor_.restore(queue, feed_.first_open(queue));
+      processor_.restore(queue, retired);
       if (const auto* registers = processor_.registers(queue)) queued_writes_.restore(queue, *registers);
     }
   }
@@ -74,6 +80,7 @@ Result<void> Service::loop() {
   moved_ = waits_reported_ = Clock::now();
   for (;;) {
     status_.heartbeat.fetch_add(1, std::memory_order_relaxed);
+    doing(protocol::Activity::packets);
     auto messages = take_messages(0ms);
     if (!messages) return std::unexpected(std::move(messages.error()));
     auto worked = work();
@@ -85,7 +92,9 @@ Result<void> Service::loop() {
     }
     if (parts_.asked_to_end()) {
       log::info("asked to end by SIGTERM");
-      return {};
+      injection::point("handover");
+      // What was begun is finished, so that the next life starts with the next stretch.
+      return processor_.end_stretch();
     }
     if (auto broken = queued_writes_.error()) return std::unexpected(std::move(*broken));
     const auto now = Clock::now();
@@ -100,6 +109,7 @@ Result<void> Service::loop() {
       report_waits(false);
     }
     if (shutdown_ && may_end()) return {};
+    doing(protocol::Activity::idle);
     auto woken = take_messages(pause());
     if (!woken) return std::unexpected(std::move(woken.error()));
     if (*woken) moved_ = Clock::now();
@@ -175,7 +185,7 @@ Result<bool> Service::work() {
         processor_.submit(std::move(*submission));
       } else {
         refused({"packet", submission.error().describe()});
-        retired(entry.sequence);
+        ORRERY_TRY(finish_entry(entry.sequence));
       }
     }
     auto ran = processor_.run();
@@ -213,6 +223,8 @@ Result<present::Image> Service::image_of_flip(const protocol::FlipBody& flip) {
 
 // Whatever is wrong with a frame, the title goes on: it hears that its flip is done.
 Result<void> Service::flip(const protocol::EntryCopy& entry) {
+  doing(protocol::Activity::present);
+  parts_.stretches.begin();
   measure::Span span(measure::SpanName::present);
   ORRERY_TRY(parts_.memory.refresh());
   protocol::FlipBody body{};
@@ -232,9 +244,7 @@ Result<void> Service::flip(const protocol::EntryCopy& entry) {
     }
   }
   status_.flips.fetch_add(1, std::memory_order_relaxed);
-  finish_entry(entry.sequence);
-  send(encode_flip_done(entry.sequence));
-  return {};
+  return finish_entry(entry.sequence);
 }
 
 void Service::poll_presenter() {
@@ -253,10 +263,10 @@ void Service::send(std::span<const std::byte> message) {
   }
 }
 
-void Service::finish_entry(uint64_t sequence) {
-  auto& counter = feed_.replayed(sequence) ? status_.retired_replayed : status_.retired;
-  counter.fetch_add(1, std::memory_order_relaxed);
-  journal_.mark_retired(sequence);
+Result<void> Service::finish_entry(uint64_t sequence) {
+  parts_.stretches.part_of(sequence);
+  ORRERY_TRY(parts_.stretches.done(sequence));
+  return parts_.stretches.commit(parts_.guest_gone);
 }
 
 void Service::refused(const dispatch::Refusal& refusal) {
@@ -270,12 +280,5 @@ void Service::refused(const dispatch::Refusal& refusal) {
 void Service::registers_after(uint32_t queue, uint64_t sequence, const command::RegisterFile& registers) {
   queued_writes_.retired(queue, sequence, registers);
 }
-
-void Service::retired(uint64_t sequence) {
-  finish_entry(sequence);
-  send(encode_retired(sequence));
-}
-
-void Service::queue_event(uint32_t queue, uint32_t context_id) { send(encode_queue_event(queue, context_id)); }
 
 }  // namespace orrery::service

@@ -20,6 +20,7 @@ struct ServiceParts {
   memory::GuestMemory& memory;
   dispatch::Executor& executor;
   present::Presenter& presenter;
+  protocol::StretchWriter& stretches;
   uint32_t life = 1;
   bool logical_clock = false;
   bool window = false;                 // the presenter has events to poll
@@ -32,6 +33,8 @@ struct ServiceParts {
 class Service final : private command::Listener {
  public:
   explicit Service(const ServiceParts& parts);
+  // For the executor's Redo.
+  Result<void> commit(bool always) { return processor_.commit(always); }
   // Runs until the guest process asks for the end (no error), is gone (peer_gone), sends garbage (protocol_mismatch),
   // or the device or its driver fails (device_lost).
   Result<void> run();
@@ -51,14 +54,19 @@ class Service final : private command::Listener {
   void poll_presenter();
   void report_waits(bool to_guest);
   bool may_end();
+  void doing(protocol::Activity activity) {
+    status_.activity.store(static_cast<uint32_t>(activity), std::memory_order_relaxed);
+  }
   void send(std::span<const std::byte> message);
-  void finish_entry(uint64_t sequence);
+  // An entry that the processor never sees is done: a stretch of its own.
+  Result<void> finish_entry(uint64_t sequence);
   std::chrono::milliseconds pause();
 
   void refused(const dispatch::Refusal& refusal) override;
   void registers_after(uint32_t queue, uint64_t sequence, const command::RegisterFile& registers) override;
-  void retired(uint64_t sequence) override;
-  void queue_event(uint32_t queue, uint32_t context_id) override;
+  // Never called: with stretches the guest process publishes both.
+  void retired(uint64_t) override {}
+  void queue_event(uint32_t, uint32_t) override {}
 
   ServiceParts parts_;
   protocol::ServiceStatus& status_;

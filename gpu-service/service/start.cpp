@@ -9,12 +9,15 @@
 #include <thread>
 
 #include "gpu-service/dispatch/dispatch_executor.hpp"
+#include "gpu-service/dispatch/redo.hpp"
 #include "gpu-service/dispatch/traced_buffers.hpp"
 #include "gpu-service/memory/write_tracker.hpp"
+#include "gpu-service/service/guard_of_life.hpp"
 #include "gpu-service/service/service.hpp"
 #include "gpu-service/service/watch.hpp"
 #include "gpu-service/vulkan/device.hpp"
 #include "protocol/control_socket.hpp"
+#include "shared/injection.hpp"
 #include "shared/log.hpp"
 #include "shared/measure/span.hpp"
 
@@ -87,6 +90,28 @@ void publish(const dispatch::DispatchExecutor& executor, const memory::WriteTrac
   put(status.harvested_pages, tracker.counters().written_pages);
 }
 
+// Nothing tells a slow dispatch of a software device from one that never ends.
+std::chrono::seconds patience_of(const Options& options, const vulkan::Device& device) {
+  constexpr std::chrono::seconds kHardware{10}, kSoftware{300};
+  if (options.patience) return std::chrono::seconds(*options.patience);
+  return device.facts().type == vulkan::DeviceType::cpu ? kSoftware : kHardware;
+}
+
+// What the device changed goes into the stretch that is being made.
+class RedoOfStretches final : public dispatch::Redo {
+ public:
+  explicit RedoOfStretches(protocol::StretchWriter& stretches) : stretches_(stretches) {}
+  Result<void> changed(ArenaOffset page, std::span<const std::byte> now, std::span<const std::byte> twin) override {
+    return stretches_.changed(page, now, twin);
+  }
+  void direct() override { stretches_.direct(); }
+  Result<void> commit(bool always) override { return service != nullptr ? service->commit(always) : Result<void>{}; }
+  Service* service = nullptr;
+
+ private:
+  protocol::StretchWriter& stretches_;
+};
+
 present::DeviceHandles handles_of(const vulkan::Device& device) {
   return {device.instance().handle(), device.physical(), device.handle(), device.queue(), device.queue_family()};
 }
@@ -114,6 +139,8 @@ Result<void> start(const Options& options) {
       },
       kGreetingTimeoutMs);
   if (!hello) return forward(std::move(hello), "greeting the guest process");
+  injection::start(hello->life);
+  injection::point("greeted");
   log::info("life {} on {}", hello->life, device->facts().name);
 
   auto arena = Mapping::of(hello->arena, {0}, hello->arena_size);
@@ -127,12 +154,27 @@ Result<void> start(const Options& options) {
   ORRERY_TRY(memory.refresh());
   auto tracker = make_tracker(options, std::move(hello->pagemap), arena->bytes(), *segment);
   if (!tracker) return std::unexpected(std::move(tracker.error()));
+  auto redo_memory = Mapping::of(hello->redo, {0}, protocol::redo_memory_size(hello->arena_size));
+  if (!redo_memory) return forward(std::move(redo_memory), "mapping the redo memory");
+  protocol::StretchWriter stretches(
+      *reinterpret_cast<protocol::StretchSlot*>(segment->part(protocol::PartName::stretch).data()),
+      redo_memory->bytes(), hello->arena_size);
+  RedoOfStretches redo(stretches);
+  auto& status = *reinterpret_cast<protocol::ServiceStatus*>(segment->part(protocol::PartName::status).data());
+  status.process.store(static_cast<uint32_t>(getpid()), std::memory_order_relaxed);
+  status.device_open_ns.store(opened_ns - opening_ns, std::memory_order_relaxed);
+  GuardOfLife guard(
+      stretches, status,
+      *reinterpret_cast<const protocol::Quarantine*>(segment->part(protocol::PartName::quarantine).data()));
   dispatch::ExecutorOptions wanted;
+  wanted.redo = &redo;
+  wanted.guard = &guard;
+  wanted.heartbeat = &status.heartbeat;
   wanted.coherence = options.coherence;
   wanted.tracker = tracker->get();
   wanted.preparation_threads = std::max(1u, std::thread::hardware_concurrency() / 2);
   wanted.device_addressing = options.device_addressing;
-  wanted.patience = std::chrono::seconds(options.patience);
+  wanted.patience = patience_of(options, *device);
   auto executor = dispatch::DispatchExecutor::create(*device, memory, wanted);
   if (!executor) return forward(std::move(executor), "preparing the device");
   log::info("guest memory is {}, the title's writes are found by {}", dispatch::name((*executor)->coherence()),
@@ -143,10 +185,12 @@ Result<void> start(const Options& options) {
                               handles_of(*device), std::move(no_display));
   if (!presenter) return std::unexpected(std::move(presenter.error()));
 
-  Service service({*segment, memory, **executor, **presenter, hello->life, hello->options.logical_clock,
+  Service service({*segment, memory, **executor, **presenter, stretches, hello->life, hello->options.logical_clock,
                    !hello->options.headless, [&] { return (*watch)->guest_gone(); },
                    [&] { return (*watch)->asked_to_end(); },
                    [&](protocol::ServiceStatus& status) { publish(**executor, **tracker, status); }});
+  redo.service = &service;
+  injection::point("started");
   auto ended = service.run();
   if ((*executor)->given_up()) {
     // The device may still write to the arena, and every destructor from here on would wait for it.

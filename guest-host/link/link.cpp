@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "guest-host/link/part_as.hpp"
 #include "shared/log.hpp"
 
 namespace orrery::link {
@@ -24,8 +25,16 @@ Result<std::unique_ptr<Link>> Link::create(UniqueFd launcher, const UniqueFd& ar
   if (!segment) return forward(std::move(segment), "making the link to the GPU service");
   UniqueFd stop(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!stop) return fail(ExitCode::internal, "eventfd failed: {}", std::strerror(errno));
-  std::unique_ptr<Link> link(
-      new Link(std::move(launcher), arena, arena_size, std::move(options), std::move(*segment), std::move(stop)));
+  const Bytes redo_size = protocol::redo_memory_size(arena_size);
+  auto redo = make_memory_file("orrery-redo", redo_size);
+  if (!redo) return forward(std::move(redo), "making the redo memory");
+  auto redo_memory = Mapping::of(*redo, {0}, redo_size);
+  if (!redo_memory) return forward(std::move(redo_memory), "mapping the redo memory");
+  auto arena_memory = Mapping::of(arena, {0}, arena_size);
+  if (!arena_memory) return forward(std::move(arena_memory), "mapping the arena");
+  std::unique_ptr<Link> link(new Link(std::move(launcher), arena, arena_size, std::move(options), std::move(*segment),
+                                      std::move(stop),
+                                      {std::move(*redo), std::move(*redo_memory), std::move(*arena_memory)}));
   if (const std::string& path = link->options_.trace_file; !path.empty()) {
     auto trace = TraceWriter::start(link->segment_.measures(), path);
     if (!trace) return std::unexpected(std::move(trace.error()));
@@ -35,18 +44,23 @@ Result<std::unique_ptr<Link>> Link::create(UniqueFd launcher, const UniqueFd& ar
 }
 
 Link::Link(UniqueFd launcher, const UniqueFd& arena, Bytes arena_size, LinkOptions options,
-           protocol::ControlSegment segment, UniqueFd stop_event)
+           protocol::ControlSegment segment, UniqueFd stop_event, StretchMemory memory)
     : options_(std::move(options)),
       arena_(arena),
       arena_size_(arena_size),
       segment_(std::move(segment)),
+      redo_(std::move(memory.redo)),
+      redo_memory_(std::move(memory.redo_memory)),
+      arena_memory_(std::move(memory.arena_memory)),
       measuring_(segment_.measures(), measure::Process::guest),
       launcher_(std::move(launcher)),
       stop_event_(std::move(stop_event)),
       map_writer_(segment_.part(PartName::address_map)),
       reported_writes_(segment_.part(PartName::reported_writes)),
       log_(segment_),
-      queued_writes_(segment_, log_) {
+      queued_writes_(segment_, log_),
+      committer_(part_as<protocol::StretchSlot>(segment_, PartName::stretch),
+                 part_as<protocol::Ledger>(segment_, PartName::ledger), redo_memory_.bytes(), arena_memory_.bytes()) {
   protocol::RingProducer(segment_.part(PartName::service_to_guest)).reset();
   measure::set_title(segment_.measures(), options_.run.title);
 }
@@ -62,12 +76,14 @@ Link::~Link() {
   [[maybe_unused]] const auto written = ::write(stop_event_.get(), &one, sizeof one);
   if (sockets_.joinable()) sockets_.join();
   if (ring_.joinable()) ring_.join();
+  if (commits_.joinable()) commits_.join();
 }
 
 void Link::start(Listener& listener) {
   listener_ = &listener;
   sockets_ = std::jthread([this] { serve_sockets(); });
   ring_ = std::jthread([this] { serve_ring(); });
+  commits_ = std::jthread([this] { serve_commits(); });
 }
 
 bool Link::wait_attached(std::chrono::milliseconds limit) {
@@ -100,6 +116,7 @@ EndReport Link::finish(int exit_code, std::chrono::milliseconds wait) {
     log::warn("the title ended while the GPU was busy: {} submission(s) or flip(s) are unfinished (sequence {} to {})",
               open.size(), open.front(), open.back());
   }
+  say_ledger(open.size());
   const std::string done = "done " + std::to_string(exit_code);
   if (auto sent = launcher_.send(std::as_bytes(std::span(done))); !sent) {
     log::debug("cannot tell the launcher: {}", sent.error().describe());

@@ -17,6 +17,7 @@
 #include "protocol/address_map.hpp"
 #include "protocol/control_socket.hpp"
 #include "protocol/reported_writes.hpp"
+#include "protocol/stretch.hpp"
 #include "shared/measure/span.hpp"
 
 namespace orrery::link {
@@ -27,6 +28,8 @@ struct LinkOptions {
   std::chrono::milliseconds exit_wait{10'000};  // for open submissions at the end of the run
   std::string trace_file;                       // empty: none
 };
+
+enum class LifeEnd : uint8_t { died, killed, swapped };  // killed: by somebody else
 
 // How the run ended, as far as the service is concerned.
 struct EndReport {
@@ -63,6 +66,8 @@ class Link {
   const protocol::ControlSegment& segment() const { return segment_; }
   const LinkOptions& options() const { return options_; }
 
+  // How long one dispatch of the service may take. Before start().
+  void set_hang_limit(std::chrono::seconds limit) { hang_limit_ = limit; }
   // Starts the threads that serve launcher and service. `listener` must outlive the link.
   void start(Listener& listener);
   // Waits until a life of the service is attached.
@@ -77,19 +82,34 @@ class Link {
   uint64_t lives() const;
 
  private:
+  struct StretchMemory {
+    UniqueFd redo;
+    Mapping redo_memory, arena_memory;
+  };
   Link(UniqueFd launcher, const UniqueFd& arena, Bytes arena_size, LinkOptions options,
-       protocol::ControlSegment segment, UniqueFd stop_event);
+       protocol::ControlSegment segment, UniqueFd stop_event, StretchMemory memory);
   void serve_sockets();
   bool on_launcher();
   void on_service();
   void greet(uint32_t life, UniqueFd fd);
+  // Looks at the service's heart-beat; one that stands still for long is told to the launcher, which ends it.
+  void feel_pulse();
   void drop_service();
   // Says what a service that died was doing, and keeps it for the trace.
   void say_last_words();
   void serve_ring();
   // Takes and handles one message; false when there was none in `wait` or the ring is damaged.
   bool take_message(std::chrono::milliseconds wait);
-  void report_done(std::optional<uint64_t> said_done);
+  // The commit thread: applies what the service has executed, and publishes it.
+  void serve_commits();
+  // True when there was a stretch.
+  bool commit_one();
+  void hang_up(const Error& why);
+  // The last life is gone for good: what it died of, and what the next is to be careful with.
+  void judge_last_life(LifeEnd how);
+  // Under `commit_`: a stretch was retired after a death.
+  void note_recovery();
+  void say_ledger(size_t unfinished);
   void count_refusal(const std::string& kind, const std::string& text, uint64_t count);
 
   LinkOptions options_;
@@ -97,6 +117,8 @@ class Link {
   Bytes arena_size_;
   UniqueFd pagemap_;
   protocol::ControlSegment segment_;
+  UniqueFd redo_;
+  Mapping redo_memory_, arena_memory_;  // neither is a window of the title: nobody tracks stores there
   measure::Attachment measuring_;
   protocol::ControlSocket launcher_;
   UniqueFd stop_event_;
@@ -108,6 +130,9 @@ class Link {
   SubmissionWatcher* watcher_ = nullptr;
 
   std::unique_ptr<TraceWriter> trace_;
+
+  std::mutex commit_;  // held while a stretch is applied and published
+  protocol::StretchCommitter committer_;
 
   // Held while messages are taken and reported, so that a life's messages are all handled before the next life's.
   std::mutex receive_;
@@ -134,6 +159,13 @@ class Link {
 
   std::jthread sockets_;
   std::jthread ring_;
+  std::jthread commits_;
+
+  std::chrono::seconds hang_limit_{10};
+  // The socket thread's: the heart-beat when it was last seen to move, and when.
+  uint64_t beat_ = 0;
+  std::chrono::steady_clock::time_point beat_at_, felt_at_;
+  uint64_t died_ns_ = 0;  // under `commit_`: when a life was found gone, until a stretch is retired again
 };
 
 }  // namespace orrery::link

@@ -1,5 +1,6 @@
 #include "guest-host/link/run_report.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <set>
@@ -26,6 +27,16 @@ std::string spans_of(const measure::Region& region) {
   return "{" + out + "}";
 }
 
+std::string recoveries_of(const protocol::Ledger& ledger) {
+  std::string out;
+  for (uint64_t i = 0; i < std::min(ledger.recoveries.load(), protocol::kKeptRecoveries); ++i) {
+    const auto& r = ledger.kept[i];
+    out += fmt::format(R"({}{{"died_ns": {}, "retired_ns": {}, "device_open_ns": {}}})", out.empty() ? "" : ", ",
+                       r.died_ns.load(), r.retired_ns.load(), r.device_open_ns.load());
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<void> write_run_report(const std::string& path, const protocol::ControlSegment& segment) {
@@ -36,8 +47,17 @@ Result<void> write_run_report(const std::string& path, const protocol::ControlSe
     counters += fmt::format("{}\"{}\": {}", counters.empty() ? "" : ", ", name, value.load(std::memory_order_relaxed));
   };
   put("lives", status.lives);
-  put("retired", status.retired);
-  put("retired_replayed", status.retired_replayed);
+  const auto& ledger = *reinterpret_cast<const protocol::Ledger*>(segment.part(PartName::ledger).data());
+  put("retired", ledger.entries.first_time);
+  put("retired_replayed", ledger.entries.replayed);
+  put("quarantined", ledger.entries.quarantined);
+  put("stretches", ledger.stretches.first_time);
+  put("stretches_replayed", ledger.stretches.replayed);
+  put("stretches_quarantined", ledger.stretches.quarantined);
+  put("stretches_direct", ledger.direct);
+  put("stretches_redone", ledger.redone);
+  put("applied_bytes", ledger.applied_bytes);
+  put("deaths", ledger.deaths);
   put("refusals", status.refusals);
   put("flips", status.flips);
   put("escapes", status.escapes);
@@ -48,8 +68,8 @@ Result<void> write_run_report(const std::string& path, const protocol::ControlSe
   put("harvests", status.harvests);
   put("harvest_scans", status.harvest_scans);
   put("harvested_pages", status.harvested_pages);
-  const std::string text =
-      fmt::format("{{\"spans\": {}, \"counters\": {{{}}}}}\n", spans_of(segment.measures()), counters);
+  const std::string text = fmt::format("{{\"spans\": {}, \"counters\": {{{}}}, \"recoveries\": [{}]}}\n",
+                                       spans_of(segment.measures()), counters, recoveries_of(ledger));
   if (!publish_file(path, {std::as_bytes(std::span(text))})) {
     return fail(ExitCode::usage, "cannot write the report {}: {}", path, std::strerror(errno));
   }

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <fstream>
 #include <string_view>
 
 #include "guest-host/link/link.hpp"
+#include "guest-host/link/part_as.hpp"
 #include "guest-host/link/wire_codec.hpp"
 #include "shared/log.hpp"
 #include "shared/measure/snapshot.hpp"
@@ -17,24 +19,66 @@ namespace {
 using namespace std::chrono_literals;
 using protocol::PartName;
 
-// "service LIFE PID" -> LIFE; 0 for anything else.
-uint32_t life_of(std::span<const std::byte> packet) {
+// "service LIFE PID HOW": HOW is what the life before it came to.
+struct NewLife {
+  uint32_t life = 0;  // 0: it says something else
+  LifeEnd before = LifeEnd::died;
+};
+NewLife new_life(std::span<const std::byte> packet) {
   std::string_view text(reinterpret_cast<const char*>(packet.data()), packet.size());
   constexpr std::string_view kVerb = "service ";
-  if (!text.starts_with(kVerb)) return 0;
+  if (!text.starts_with(kVerb)) return {};
   text.remove_prefix(kVerb.size());
-  uint32_t life = 0;
-  std::from_chars(text.data(), text.data() + text.size(), life);
-  return life;
+  NewLife made;
+  std::from_chars(text.data(), text.data() + text.size(), made.life);
+  if (text.ends_with(" killed")) made.before = LifeEnd::killed;
+  if (text.ends_with(" swapped")) made.before = LifeEnd::swapped;
+  return made;
+}
+
+constexpr int kPulseMs = 250;
+// The service looks after its dispatches itself and beats meanwhile; who does not even beat is given longer, since
+// compiling takes its time.
+constexpr int kSilentLimits = 3;
+
+// Somebody looks at the process with a debugger: then it may stand still.
+bool traced(uint32_t process) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("TracerPid:")) return line.find_first_not_of("\t 0", 10) != std::string::npos;
+  }
+  return false;
 }
 
 }  // namespace
+
+void Link::feel_pulse() {
+  const auto now = std::chrono::steady_clock::now();
+  const uint64_t beat = part_as<protocol::ServiceStatus>(segment_, PartName::status).heartbeat.load();
+  // Time in which we did not run either (the machine slept) counts for nothing.
+  const bool both_slept = now - std::exchange(felt_at_, now) > 8 * std::chrono::milliseconds(kPulseMs);
+  if (beat != beat_ || both_slept) {
+    beat_ = beat;
+    beat_at_ = now;
+    return;
+  }
+  if (now - beat_at_ < kSilentLimits * hang_limit_) return;
+  beat_at_ = now;
+  if (traced(part_as<protocol::ServiceStatus>(segment_, PartName::status).process.load())) return;
+  log::warn("the GPU service (life {}) has not moved for {} s", life_, kSilentLimits * hang_limit_.count());
+  const std::string hung = "hung " + std::to_string(life_);
+  if (auto sent = launcher_.send(std::as_bytes(std::span(hung))); !sent) {
+    log::debug("cannot tell the launcher: {}", sent.error().describe());
+  }
+}
 
 void Link::serve_sockets() {
   for (;;) {
     std::array<pollfd, 3> waits{
         {{stop_event_.get(), POLLIN, 0}, {launcher_.fd(), POLLIN, 0}, {service_ ? service_->fd() : -1, POLLIN, 0}}};
-    if (::poll(waits.data(), waits.size(), -1) < 0) continue;
+    const int ready = ::poll(waits.data(), waits.size(), service_ ? kPulseMs : -1);
+    if (ready < 0) continue;
+    if (ready == 0) feel_pulse();
     if (waits[0].revents != 0) break;
     // The service's end first: a new life from the launcher comes behind it.
     if (waits[2].revents != 0) on_service();
@@ -56,12 +100,13 @@ bool Link::on_launcher() {
     return false;
   }
   if (!*packet) return true;
-  const uint32_t life = life_of((*packet)->bytes);
+  const auto [life, before] = new_life((*packet)->bytes);
   if (life == 0 || (*packet)->fds.size() != 1) {
-    log::warn("the launcher sent a packet that is no 'service LIFE PID' with a descriptor; ignored");
+    log::warn("the launcher sent a packet that is no 'service LIFE PID HOW' with a descriptor; ignored");
     return true;
   }
   drop_service();
+  judge_last_life(before);
   greet(life, std::move((*packet)->fds[0]));
   return true;
 }
@@ -82,7 +127,7 @@ void Link::greet(uint32_t life, UniqueFd fd) {
   }
   log_.attach();
   queued_writes_.attach();
-  const protocol::OfferedMemory memory{arena_, arena_size_, pagemap_ ? &pagemap_ : nullptr};
+  const protocol::OfferedMemory memory{arena_, arena_size_, redo_, pagemap_ ? &pagemap_ : nullptr};
   auto device = protocol::greet_service(*service_, memory, segment_, life, options_.run, options_.greet_timeout_ms);
   if (!device) {
     drop_service();
@@ -103,6 +148,7 @@ void Link::greet(uint32_t life, UniqueFd fd) {
       counted.now = 0;
     }
   }
+  beat_at_ = felt_at_ = std::chrono::steady_clock::now();
   changed_.notify_all();
   constexpr std::string_view kReady = "ready";
   if (auto sent = launcher_.send(std::as_bytes(std::span(kReady))); !sent) {
@@ -120,12 +166,18 @@ void Link::drop_service() {
   }
   changed_.notify_all();
   {
-    // Its last messages count, and what it retired without a word too.
+    // Its last messages count.
     const std::lock_guard receive(receive_);
     while (take_message(0ms)) {
     }
     from_service_.reset();
-    report_done(std::nullopt);
+  }
+  // And so does what it executed.
+  while (commit_one()) {
+  }
+  {
+    const std::lock_guard commit(commit_);
+    if (died_ns_ == 0) died_ns_ = measure::now_ns();
   }
   say_last_words();
   // Nobody will say that a key was let go.
@@ -142,6 +194,13 @@ void Link::say_last_words() {
     expected = told_to_end_ || stopping_;
   }
   if (expected) return;
+  const auto& status = part_as<protocol::ServiceStatus>(segment_, PartName::status);
+  log::warn(
+      "the GPU service (life {}) was at stretch {}, submission {}, queue {}, dword {}, program {:#x} (hash "
+      "{:016x}{:016x})",
+      life_, part_as<protocol::StretchSlot>(segment_, PartName::stretch).begun.load(), status.current_sequence.load(),
+      status.current_queue.load(), status.current_packet.load(), status.current_program.load(),
+      status.current_hash_high.load(), status.current_hash_low.load());
   for (const std::string& line : measure::last_words(open)) {
     log::warn("the GPU service (life {}) died in: {}", life_, line);
   }
@@ -168,17 +227,11 @@ bool Link::take_message(std::chrono::milliseconds wait) {
   if (record && !*record) return false;
   auto message = record ? decode_from_service(**record) : std::unexpected(std::move(record.error()));
   if (!message) {
-    // A service that talks nonsense is treated as one that died: hanging up makes it end, the launcher starts another.
-    log::warn("hanging up on the GPU service: {}", message.error().describe());
-    from_service_.reset();
-    ::shutdown(service_->fd(), SHUT_RDWR);
+    hang_up(message.error());
     return false;
   }
   struct Handle {
     Link& link;
-    void operator()(const Retired&) { link.report_done(std::nullopt); }  // the journal says which
-    void operator()(const FlipDone& m) { link.report_done(m.sequence); }
-    void operator()(const QueueEvent& m) { link.listener_->queue_event(m.queue, m.context_id); }
     void operator()(const PadInput& m) { link.listener_->input(m); }
     void operator()(const ServiceRefusal& m) { link.count_refusal(m.kind, m.text, m.count); }
     void operator()(const WindowClosed&) { link.listener_->window_closed(); }
@@ -196,8 +249,13 @@ bool Link::take_message(std::chrono::milliseconds wait) {
   return true;
 }
 
-void Link::report_done(std::optional<uint64_t> said_done) {
-  for (const auto& done : log_.collect(said_done)) listener_->retired(done.sequence, done.kind);
+// A service that talks nonsense is treated as one that died: hanging up makes it end, the launcher starts another.
+// Under `receive_`.
+void Link::hang_up(const Error& why) {
+  log::warn("hanging up on the GPU service: {}", why.describe());
+  if (!from_service_) return;
+  from_service_.reset();
+  ::shutdown(service_->fd(), SHUT_RDWR);
 }
 
 }  // namespace orrery::link

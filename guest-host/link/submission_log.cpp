@@ -181,13 +181,18 @@ void SubmissionLog::stop() {
   futex_wake(progress_);
 }
 
-std::vector<SubmissionLog::Done> SubmissionLog::collect(std::optional<uint64_t> said_done) {
+void SubmissionLog::retire(uint64_t sequence) {
+  const std::lock_guard state(state_);
+  journal_.mark_retired(sequence);
+}
+
+std::vector<SubmissionLog::Done> SubmissionLog::collect() {
   std::vector<Done> done;
   {
     const std::lock_guard state(state_);
     // The newest first: what retires in order while we look is then seen in order.
     for (auto entry = outstanding_.rbegin(); entry != outstanding_.rend(); ++entry) {
-      if (journal_.retired(entry->first) || said_done == entry->first) done.push_back({entry->first, entry->second});
+      if (journal_.retired(entry->first)) done.push_back({entry->first, entry->second});
     }
     std::ranges::reverse(done);
     for (const auto& entry : done) outstanding_.erase(entry.sequence);

@@ -72,9 +72,11 @@ class SubmissionLog {
     uint64_t sequence;
     EntryKind kind;
   };
-  // Entries that are done and were not collected before: retired in the journal, or named by `said_done` (a message).
-  // Oldest first; entries that retire in order are answered in order.
-  std::vector<Done> collect(std::optional<uint64_t> said_done = std::nullopt);
+  // The entry is done: its stretch was applied.
+  void retire(uint64_t sequence);
+  // Entries that are done and were not collected before. Oldest first; entries that retire in order are answered in
+  // order.
+  std::vector<Done> collect();
 
  private:
   std::optional<uint64_t> append(EntryKind kind, uint32_t queue, std::chrono::nanoseconds guest_time, Pieces body);

@@ -53,12 +53,6 @@ QueuedWritesAnswer answer_of(wire::QueuedWritesAnswer::Reader from) {
 
 FromService convert(wire::ServiceMessage::Reader message) {
   switch (message.which()) {
-    case wire::ServiceMessage::RETIRED:
-      return Retired{message.getRetired()};
-    case wire::ServiceMessage::FLIP_DONE:
-      return FlipDone{message.getFlipDone().getSequence()};
-    case wire::ServiceMessage::QUEUE_EVENT:
-      return QueueEvent{message.getQueueEvent().getQueue(), message.getQueueEvent().getContextId()};
     case wire::ServiceMessage::INPUT:
       return pad_of(message.getInput());
     case wire::ServiceMessage::REFUSAL: {

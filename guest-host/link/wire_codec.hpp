@@ -22,15 +22,6 @@ std::vector<std::byte> encode_shutdown();
 std::vector<std::byte> encode_settle(uint64_t number);
 std::vector<std::byte> encode_queued_writes(uint64_t ask, uint64_t last);
 
-struct Retired {
-  uint64_t sequence;
-};
-struct FlipDone {
-  uint64_t sequence;
-};
-struct QueueEvent {
-  uint32_t queue, context_id;
-};
 struct ServiceRefusal {
   std::string kind, text;
   uint64_t count;
@@ -41,8 +32,7 @@ struct Settled {
 };
 // A valid message of a kind that this guest process does not know.
 struct Unexpected {};
-using FromService = std::variant<Retired, FlipDone, QueueEvent, PadInput, ServiceRefusal, WindowClosed, Settled,
-                                 QueuedWritesAnswer, Unexpected>;
+using FromService = std::variant<PadInput, ServiceRefusal, WindowClosed, Settled, QueuedWritesAnswer, Unexpected>;
 
 // Error (protocol_mismatch) for bytes that are no ServiceMessage.
 Result<FromService> decode_from_service(std::span<const std::byte> bytes);

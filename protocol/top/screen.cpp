@@ -47,8 +47,16 @@ std::optional<Look> look_at(const OutsideView& view) {
   if (!measures) return std::nullopt;
   const auto read = [](const std::atomic<uint64_t>& word) { return word.load(std::memory_order_relaxed); };
   const ServiceStatus& s = view.status();
-  return Look{std::move(*measures), read(s.lives), read(s.heartbeat), read(s.retired), read(s.retired_replayed),
-              read(s.dispatches),   read(s.flips), read(s.refusals),  read(s.escapes), read(s.current_sequence)};
+  return Look{std::move(*measures),
+              read(s.lives),
+              read(s.heartbeat),
+              read(view.ledger().entries.first_time),
+              read(view.ledger().entries.replayed),
+              read(s.dispatches),
+              read(s.flips),
+              read(s.refusals),
+              read(s.escapes),
+              read(s.current_sequence)};
 }
 
 std::string screen_of(const Shown& shown) {

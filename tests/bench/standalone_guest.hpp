@@ -3,9 +3,12 @@
 #pragma once
 
 #include <sys/types.h>
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
+#include <thread>
 #include <vector>
 
 #include "protocol/address_map.hpp"
@@ -13,6 +16,7 @@
 #include "protocol/control_socket.hpp"
 #include "protocol/journal.hpp"
 #include "protocol/ring.hpp"
+#include "protocol/stretch.hpp"
 
 namespace orrery::bench {
 
@@ -27,28 +31,36 @@ class StandaloneGuest {
   uint64_t submit(std::vector<uint32_t> dwords, uint32_t queue = 0);
   // Where the mapped range begins for the title, and its bytes.
   static constexpr uint64_t kMemory = 0x2'0000'0000;
-  std::span<std::byte> memory() { return arena_bytes_.bytes(); }
+  std::span<std::byte> memory() { return arena_memory_.bytes().first(1 << 20); }
   // Which ranges may open submissions still write? How many, or nothing when they are unbounded. Sleeps on the answer.
   Result<std::optional<size_t>> queued_writes();
-  bool retired(uint64_t sequence) const { return journal_->retired(sequence); }
-  // Sleeps on the service's ring until it says that `sequence` is retired.
+  bool retired(uint64_t sequence) const {
+    const std::lock_guard lock(committing_);
+    return journal_->retired(sequence);
+  }
+  // Sleeps until `sequence` is retired.
   Result<void> sleep_until_retired(uint64_t sequence);
   // Reads messages that nobody waits for.
   void drain();
 
  private:
+  void serve_commits(const std::stop_token& stop);
   StandaloneGuest() = default;
   pid_t service_ = -1;
-  UniqueFd arena_;
-  Mapping arena_bytes_;
+  UniqueFd arena_, redo_;
+  Mapping arena_memory_, redo_memory_;
   std::optional<protocol::RingProducer> questions_;
   std::optional<protocol::RingConsumer> answers_;
   uint64_t last_ask_ = 0;
+  std::optional<protocol::StretchCommitter> committer_;
+  mutable std::mutex committing_;
   std::optional<protocol::ControlSegment> segment_;
   std::optional<protocol::ControlSocket> socket_;
   std::optional<protocol::JournalWriter> journal_;
   std::optional<protocol::RingProducer> to_service_;
   std::optional<protocol::RingConsumer> from_service_;
+  std::atomic<uint32_t> retired_{0};
+  std::jthread commits_;
 };
 
 }  // namespace orrery::bench

@@ -9,11 +9,17 @@
 #include "protocol/control_segment.hpp"
 #include "protocol/control_socket.hpp"
 #include "protocol/messages.capnp.h"
+#include "protocol/stretch.hpp"
 
 namespace orrery::protocol {
 namespace {
 
 constexpr Bytes kArena{1 << 20};
+
+const UniqueFd& redo_memory() {
+  static const UniqueFd file = std::move(*make_memory_file("redo", redo_memory_size(kArena)));
+  return file;
+}
 
 // A greeting without parts, as another build might send it.
 std::vector<std::byte> greeting_of(uint32_t version, const char* build) {
@@ -67,7 +73,7 @@ TEST(Handshake, the_service_learns_memory_parts_and_options) {
   const RunOptions options{true, true, "/tmp/frames", 30, "raymarch"};
   std::string device;
   std::thread guest([&] {
-    auto answer = greet_service(ends->first, {*arena, kArena}, *segment, 3, options, 5000);
+    auto answer = greet_service(ends->first, {*arena, kArena, redo_memory()}, *segment, 3, options, 5000);
     ASSERT_TRUE(answer) << answer.error().describe();
     device = *answer;
   });
@@ -93,7 +99,7 @@ TEST(Handshake, the_guest_s_pagemap_arrives_where_it_has_one) {
     auto ends = ControlSocket::pair();
     ASSERT_TRUE(ends);
     std::jthread guest([&] {
-      const OfferedMemory memory{*arena, kArena, offered ? &pagemap : nullptr};
+      const OfferedMemory memory{*arena, kArena, redo_memory(), offered ? &pagemap : nullptr};
       EXPECT_TRUE(greet_service(ends->first, memory, *segment, 1, {}, 5000));
     });
     auto hello = greet_guest(ends->second, "device", 5000);
@@ -156,7 +162,7 @@ TEST(Handshake, another_protocol_version_is_a_mismatch_that_names_both) {
   auto others = ControlSocket::pair();
   ASSERT_TRUE(others);
   ASSERT_TRUE(others->second.send(greeting_of(theirs, "other-build")));
-  auto answer = greet_service(others->first, {*arena, kArena}, *segment, 1, {}, 5000);
+  auto answer = greet_service(others->first, {*arena, kArena, redo_memory()}, *segment, 1, {}, 5000);
   ASSERT_FALSE(answer);
   named(answer.error());
 }
@@ -167,7 +173,7 @@ TEST(Handshake, another_build_of_the_same_protocol_is_welcome) {
   auto ends = ControlSocket::pair();
   ASSERT_TRUE(segment && arena && ends);
   ASSERT_TRUE(ends->second.send(greeting_of(wire::PROTOCOL_VERSION, "other-build")));
-  auto answer = greet_service(ends->first, {*arena, kArena}, *segment, 1, {}, 5000);
+  auto answer = greet_service(ends->first, {*arena, kArena, redo_memory()}, *segment, 1, {}, 5000);
   ASSERT_TRUE(answer) << answer.error().describe();
   EXPECT_EQ(*answer, "their device");
 }

@@ -37,7 +37,7 @@ TEST(Journal, what_was_appended_is_read_back_until_it_is_retired) {
     EXPECT_EQ(entry->body, body);
     EXPECT_EQ(entry->queue, 5u);
     EXPECT_FALSE(writer.retired(i));
-    reader.mark_retired(i);
+    writer.mark_retired(i);
     EXPECT_TRUE(writer.retired(i));
   }
   EXPECT_EQ(writer.reclaim(), 0u);
@@ -55,7 +55,7 @@ TEST(Journal, readers_know_which_entries_are_open_and_which_were_ever_there) {
     ASSERT_TRUE(reader.reached(i));
     ASSERT_FALSE(reader.reached(i + 1));
     if (i > 2) {
-      reader.mark_retired(i - 2);
+      writer.mark_retired(i - 2);
       ASSERT_FALSE(reader.open(i - 2));
       ASSERT_TRUE(reader.reached(i - 2));
     }
@@ -69,13 +69,12 @@ TEST(Journal, readers_know_which_entries_are_open_and_which_were_ever_there) {
 TEST(Journal, a_full_journal_pushes_back_until_the_oldest_retires) {
   JournalMemory memory(4096);
   JournalWriter writer(memory.entry_bytes(), memory.body_bytes());
-  JournalReader reader(memory.entry_bytes(), memory.body_bytes());
   std::vector<uint64_t> open;
   while (auto s = append(writer, std::vector<std::byte>(1000))) open.push_back(*s);
   ASSERT_GE(open.size(), 3u);
-  reader.mark_retired(open[1]);  // not the oldest: nothing is freed in front of it
+  writer.mark_retired(open[1]);  // not the oldest: nothing is freed in front of it
   EXPECT_FALSE(append(writer, std::vector<std::byte>(1000)));
-  reader.mark_retired(open[0]);
+  writer.mark_retired(open[0]);
   EXPECT_TRUE(append(writer, std::vector<std::byte>(1000)));
 }
 
@@ -92,7 +91,7 @@ TEST(Journal, a_new_life_finds_exactly_what_is_not_retired_in_order) {
   JournalWriter writer(memory.entry_bytes(), memory.body_bytes());
   JournalReader reader(memory.entry_bytes(), memory.body_bytes());
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(append(writer, std::vector<std::byte>(16)));
-  for (uint64_t s : {1, 2, 5, 9}) reader.mark_retired(s);
+  for (uint64_t s : {1, 2, 5, 9}) writer.mark_retired(s);
   EXPECT_EQ(reader.open_entries(), (std::vector<uint64_t>{3, 4, 6, 7, 8, 10}));
 }
 

@@ -64,11 +64,60 @@ Result<std::vector<dispatch::Refusal>> RecordingExecutor::finish() {
   return std::vector<dispatch::Refusal>{};
 }
 
-Bench::Bench(std::vector<protocol::MapEntry> map, uint64_t arena_size, std::span<protocol::QueueCheckpoint> checkpoints)
-    : arena(make_arena(arena_size)),
+Bench::Bench(std::vector<protocol::MapEntry> map, uint64_t arena_size)
+    : own_arena(make_arena(arena_size)),
+      arena(own_arena.bytes()),
       memory(make_memory(map_memory, arena.data(), arena_size, map)),
       executor(memory),
-      processor({memory, executor, listener, nullptr, checkpoints, true}) {}
+      processor({memory, executor, listener, nullptr, {}, true}) {}
+
+Bench::Bench(StretchGuest& guest)
+    : arena(guest.arena.bytes()),
+      stretches(std::in_place, guest.slot, guest.redo.bytes(), Bytes{kDataSize}),
+      memory(make_memory(map_memory, arena.data(), kDataSize,
+                         std::array{protocol::MapEntry{kData, kDataSize, 0, 0x33, 4}})),
+      executor(memory),
+      processor({memory, executor, listener, nullptr, guest.checkpoints, true, &*stretches,
+                 [&guest] { return !guest.commits.load(); }}) {
+  memory.hand_stores_to(
+      [this](ArenaOffset to, std::span<const std::byte> bytes) { return stretches->bytes(to, bytes); });
+  for (uint32_t queue = 0; queue < guest.checkpoints.size(); ++queue) {
+    processor.restore(queue, stretches->number() - 1);
+  }
+}
+
+StretchGuest::StretchGuest()
+    : redo_file(std::move(*make_memory_file("redo", protocol::redo_memory_size({kDataSize})))),
+      arena(make_arena(kDataSize)),
+      redo(std::move(*Mapping::of(redo_file, {0}, protocol::redo_memory_size({kDataSize})))) {
+  committer_.emplace(slot, ledger, redo.bytes(), arena.bytes());
+  thread_ = std::jthread([this](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      committer_->wait(std::chrono::milliseconds(2));
+      if (commits) take();
+    }
+  });
+}
+
+void StretchGuest::take() {
+  const std::lock_guard lock(mutex_);
+  auto stretch = committer_->take();
+  if (!stretch || !*stretch) return;
+  for (const auto& effect : (*stretch)->effects) {
+    if (const auto* event = std::get_if<protocol::StretchEvent>(&effect)) {
+      events.emplace_back(event->queue, event->context_id);
+    } else {
+      done.push_back(std::get<protocol::StretchDone>(effect).sequence);
+    }
+  }
+  committer_->retire(**stretch);
+}
+
+void StretchGuest::life_ended() {
+  take();
+  const std::lock_guard lock(mutex_);
+  committer_->life_ended();
+}
 
 uint64_t Bench::submit(std::vector<uint32_t> dwords, uint32_t queue, uint64_t guest_time_ns) {
   Submission submission{next_sequence++, queue, guest_time_ns, {}};

@@ -3,11 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "gpu-service/command/processor.hpp"
 #include "protocol/address_map.hpp"
+#include "protocol/stretch.hpp"
 #include "shared/unique_fd.hpp"
 
 namespace orrery::command::test {
@@ -60,10 +65,36 @@ class RecordingListener : public Listener {
   std::vector<std::pair<uint32_t, uint32_t>> events;
 };
 
+// The guest process's end of stretches, over any number of lives.
+class StretchGuest {
+ public:
+  StretchGuest();
+  // A life is gone: what it executed is applied.
+  void life_ended();
+  // While false, lives die in the wait for their commit.
+  std::atomic<bool> commits{true};
+
+  UniqueFd redo_file;
+  Mapping arena, redo;
+  std::vector<protocol::QueueCheckpoint> checkpoints = std::vector<protocol::QueueCheckpoint>(4);
+  protocol::StretchSlot slot{};
+  protocol::Ledger ledger{};
+  std::vector<uint64_t> done;
+  std::vector<std::pair<uint32_t, uint32_t>> events;
+
+ private:
+  void take();
+  std::mutex mutex_;
+  std::optional<protocol::StretchCommitter> committer_;
+  std::jthread thread_;
+};
+
 class Bench {
  public:
   explicit Bench(std::vector<protocol::MapEntry> map = {{kData, kDataSize, 0, 0x33, 4}},
-                 uint64_t arena_size = kDataSize, std::span<protocol::QueueCheckpoint> checkpoints = {});
+                 uint64_t arena_size = kDataSize);
+  // A life whose stretches go to `guest`.
+  explicit Bench(StretchGuest& guest);
   // Submits one buffer; answers its sequence.
   uint64_t submit(std::vector<uint32_t> dwords, uint32_t queue = 0, uint64_t guest_time_ns = 0);
   // Runs until nothing moves.
@@ -79,7 +110,9 @@ class Bench {
   std::string refusals() const;
 
   std::vector<uint64_t> map_memory;
-  Mapping arena;
+  Mapping own_arena;
+  std::span<std::byte> arena;
+  std::optional<protocol::StretchWriter> stretches;
   memory::GuestMemory memory;
   RecordingExecutor executor;
   RecordingListener listener;

@@ -50,12 +50,6 @@ std::string words_of(std::span<const std::byte> bytes) {
   capnp::FlatArrayMessageReader reader(kj::arrayPtr(words.data(), words.size()));
   const auto message = reader.getRoot<wire::ServiceMessage>();
   switch (message.which()) {
-    case wire::ServiceMessage::RETIRED:
-      return fmt::format("retired {}", message.getRetired());
-    case wire::ServiceMessage::FLIP_DONE:
-      return fmt::format("flip done {}", message.getFlipDone().getSequence());
-    case wire::ServiceMessage::QUEUE_EVENT:
-      return fmt::format("event {} {}", message.getQueueEvent().getQueue(), message.getQueueEvent().getContextId());
     case wire::ServiceMessage::INPUT:
       return fmt::format("input {:x}", message.getInput().getButtons());
     case wire::ServiceMessage::REFUSAL:
@@ -107,7 +101,18 @@ std::vector<std::pair<uint64_t, uint32_t>> RecordingPresenter::shown() {
 GuestSide::GuestSide()
     : segment(value_or_die(protocol::ControlSegment::create())),
       arena_file(value_or_die(make_memory_file("arena", {kDataSize}))),
-      arena(value_or_die(Mapping::of(arena_file, {0}, {kDataSize}))) {
+      redo_file(value_or_die(make_memory_file("redo", protocol::redo_memory_size({kDataSize})))),
+      arena(value_or_die(Mapping::of(arena_file, {0}, {kDataSize}))),
+      redo(value_or_die(Mapping::of(redo_file, {0}, protocol::redo_memory_size({kDataSize})))) {
+  committer_.emplace(*reinterpret_cast<protocol::StretchSlot*>(segment.part(PartName::stretch).data()), ledger(),
+                     redo.bytes(), arena.bytes());
+  commits_ = std::jthread([this](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      committer_->wait(5ms);
+      while (commit_one()) {
+      }
+    }
+  });
   journal.emplace(segment.part(PartName::journal), segment.part(PartName::journal_bytes));
   const protocol::MapEntry entry{kData, kDataSize, 0, 0x33, 4};
   protocol::AddressMapWriter writer(segment.part(PartName::address_map));
@@ -119,7 +124,33 @@ GuestSide::~GuestSide() {
   if (thread_.joinable()) thread_.join();
 }
 
+bool GuestSide::commit_one() {
+  const std::lock_guard lock(committed_);
+  auto stretch = committer_->take();
+  if (!stretch) {
+    published_.push_back(stretch.error().describe());
+    return false;
+  }
+  if (!*stretch) return false;
+  for (const auto& effect : (*stretch)->effects) {
+    if (const auto* event = std::get_if<protocol::StretchEvent>(&effect)) {
+      published_.push_back(fmt::format("event {} {}", event->queue, event->context_id));
+      continue;
+    }
+    const uint64_t sequence = std::get<protocol::StretchDone>(effect).sequence;
+    journal->mark_retired(sequence);
+    published_.push_back(
+        fmt::format("{} {}", kinds_[sequence] == protocol::EntryKind::flip ? "flip done" : "retired", sequence));
+  }
+  committer_->retire(**stretch);
+  return true;
+}
+
 void GuestSide::attach() {
+  {
+    const std::lock_guard lock(committed_);
+    committer_->life_ended();
+  }
   to_service.emplace(segment.part(PartName::guest_to_service));
   to_service->reset();
   protocol::RingProducer(segment.part(PartName::service_to_guest)).reset();
@@ -155,9 +186,12 @@ void GuestSide::start(uint32_t life, bool window) {
     memory::GuestMemory memory(mapping.bytes(),
                                protocol::AddressMapReader(view.part(PartName::address_map), {kDataSize}));
     CpuExecutor executor(memory);
+    auto redo_view = value_or_die(Mapping::of(redo_file, {0}, protocol::redo_memory_size({kDataSize})));
+    protocol::StretchWriter stretches(*reinterpret_cast<protocol::StretchSlot*>(view.part(PartName::stretch).data()),
+                                      redo_view.bytes(), {kDataSize});
     executor.lost = lose_device.load();
     executor.busy = &device_busy;
-    Service service({view, memory, executor, presenter, life, true, window, [this] { return gone.load(); },
+    Service service({view, memory, executor, presenter, stretches, life, true, window, [this] { return gone.load(); },
                      [this] { return term.load(); }, nullptr});
     ended_ = service.run();
   });
@@ -169,7 +203,9 @@ Result<void> GuestSide::end() {
 }
 
 uint64_t GuestSide::append(protocol::EntryKind kind, uint32_t queue, std::span<const std::span<const std::byte>> body) {
+  const std::lock_guard lock(committed_);
   const auto sequence = journal->try_append(kind, queue, 1000, body);
+  kinds_[sequence.value_or(0)] = kind;
   EXPECT_TRUE(sequence);
   return sequence.value_or(0);
 }
@@ -203,22 +239,37 @@ void GuestSide::settle(uint64_t number) {
 }
 void GuestSide::push(std::span<const std::byte> bytes) { ASSERT_TRUE(to_service->push(bytes, kPatience)); }
 
-std::string GuestSide::next() {
-  auto record = from_service->pop(kPatience);
-  if (!record || !*record) {
-    ADD_FAILURE() << "no message came";
-    return "";
+std::optional<std::string> GuestSide::try_next() {
+  const std::lock_guard lock(committed_);
+  while (auto record = from_service->try_pop()) {
+    if (!*record) break;
+    told_.push_back(words_of(**record));
   }
-  return words_of(**record);
+  // What a stretch was refused is told before it is published; everything else that is told comes behind.
+  const bool refusal = !told_.empty() && told_.front().starts_with("refusal");
+  auto& from = refusal || published_.empty() ? told_ : published_;
+  if (from.empty()) return std::nullopt;
+  std::string words = std::move(from.front());
+  from.pop_front();
+  return words;
+}
+
+std::string GuestSide::next() {
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (std::chrono::steady_clock::now() < deadline) {
+    if (auto words = try_next()) return *words;
+    std::this_thread::sleep_for(200us);
+  }
+  ADD_FAILURE() << "no message came";
+  return "";
 }
 
 std::vector<std::string> GuestSide::rest() {
-  std::vector<std::string> words;
-  for (;;) {
-    auto record = from_service->try_pop();
-    if (!record || !*record) return words;
-    words.push_back(words_of(**record));
+  while (commit_one()) {
   }
+  std::vector<std::string> words;
+  while (auto word = try_next()) words.push_back(*word);
+  return words;
 }
 
 uint32_t GuestSide::u32(uint64_t address) const {
@@ -229,6 +280,10 @@ void GuestSide::put(uint64_t address, uint32_t value) {
 }
 protocol::ServiceStatus& GuestSide::status() {
   return *reinterpret_cast<protocol::ServiceStatus*>(segment.part(PartName::status).data());
+}
+
+protocol::Ledger& GuestSide::ledger() {
+  return *reinterpret_cast<protocol::Ledger*>(segment.part(PartName::ledger).data());
 }
 
 std::vector<uint32_t> write_data(uint64_t address, uint32_t value) {

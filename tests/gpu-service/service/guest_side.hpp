@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <deque>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -13,6 +15,7 @@
 
 #include "gpu-service/service/service.hpp"
 #include "protocol/control_segment.hpp"
+#include "protocol/stretch.hpp"
 #include "shared/unique_fd.hpp"
 
 namespace orrery::service::test {
@@ -80,16 +83,20 @@ class GuestSide {
   void push(std::span<const std::byte> bytes);
   // The next message in words; fails the test when none comes.
   std::string next();
-  // Messages that are there now.
+  // Messages that are there now; call it when the service is gone.
   std::vector<std::string> rest();
   uint32_t u32(uint64_t address) const;
   void put(uint64_t address, uint32_t value);
   protocol::ServiceStatus& status();
-  bool retired(uint64_t sequence) { return journal->retired(sequence); }
+  protocol::Ledger& ledger();
+  bool retired(uint64_t sequence) {
+    const std::lock_guard lock(committed_);
+    return journal->retired(sequence);
+  }
 
   protocol::ControlSegment segment;
-  UniqueFd arena_file;
-  Mapping arena;
+  UniqueFd arena_file, redo_file;
+  Mapping arena, redo;
   std::optional<protocol::JournalWriter> journal;
   std::optional<protocol::RingProducer> to_service;
   std::optional<protocol::RingConsumer> from_service;
@@ -99,9 +106,17 @@ class GuestSide {
   std::atomic<bool> gone{false}, term{false}, lose_device{false}, device_busy{false};
 
  private:
+  // Applies and publishes what the service has executed; true: there was something.
+  bool commit_one();
+  std::optional<std::string> try_next();
   uint64_t append(protocol::EntryKind kind, uint32_t queue, std::span<const std::span<const std::byte>> body);
   uint64_t last_ask_ = 0;
+  std::mutex committed_;
+  std::optional<protocol::StretchCommitter> committer_;
+  std::map<uint64_t, protocol::EntryKind> kinds_;
+  std::deque<std::string> published_, told_;
   std::thread thread_;
+  std::jthread commits_;
   Result<void> ended_;
 };
 

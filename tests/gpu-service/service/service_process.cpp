@@ -64,7 +64,8 @@ ServiceProcess::ServiceProcess(GuestSide& guest, uint32_t life, const protocol::
   {
     const auto close_theirs = std::move(pair->second);
   }
-  greeting_ = protocol::greet_service(*socket_, {guest.arena_file, {kDataSize}}, guest.segment, life, options, 30000);
+  greeting_ = protocol::greet_service(*socket_, {guest.arena_file, {kDataSize}, guest.redo_file}, guest.segment, life,
+                                      options, 30000);
 }
 
 ServiceProcess::~ServiceProcess() {

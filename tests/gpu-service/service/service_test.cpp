@@ -19,8 +19,8 @@ TEST(Service, submissions_run_and_are_reported_retired) {
   EXPECT_EQ(guest.next(), "retired 2");
   guest.shutdown();
   EXPECT_TRUE(guest.end());
-  EXPECT_EQ(guest.status().retired.load(), 2u);
-  EXPECT_EQ(guest.status().retired_replayed.load(), 0u);
+  EXPECT_EQ(guest.ledger().entries.first_time.load(), 2u);
+  EXPECT_EQ(guest.ledger().entries.replayed.load(), 0u);
   EXPECT_EQ(guest.status().lives.load(), 1u);
   EXPECT_GT(guest.status().heartbeat.load(), 0u);
 }
@@ -32,7 +32,7 @@ TEST(Service, a_shutdown_finishes_what_was_submitted_before_it) {
   guest.shutdown();
   EXPECT_TRUE(guest.end());
   EXPECT_EQ(guest.u32(kData), 499u);
-  EXPECT_EQ(guest.status().retired.load(), 500u);
+  EXPECT_EQ(guest.ledger().entries.first_time.load(), 500u);
 }
 
 TEST(Service, a_shutdown_is_not_held_by_a_wait_that_nobody_satisfies) {
@@ -98,7 +98,7 @@ TEST(Service, a_flip_is_shown_after_what_is_before_it_and_before_what_is_behind)
   EXPECT_EQ(said[0], "retired 1");
   EXPECT_EQ(said[1], "flip done 2");
   EXPECT_EQ(guest.status().flips.load(), 20u);
-  EXPECT_EQ(guest.status().retired.load(), 40u);
+  EXPECT_EQ(guest.ledger().entries.first_time.load(), 40u);
 }
 
 TEST(Service, a_queue_stuck_in_a_wait_does_not_hold_a_flip) {

@@ -30,6 +30,12 @@ void FakeService::run() {
   if (!view) return;
   view_ = std::make_unique<protocol::ControlSegmentView>(std::move(*view));
   using protocol::PartName;
+  auto redo = Mapping::of(hello->redo, {0}, protocol::redo_memory_size(hello->arena_size));
+  if (!redo) return;
+  redo_ = std::move(*redo);
+  stretches_ = std::make_unique<protocol::StretchWriter>(
+      *reinterpret_cast<protocol::StretchSlot*>(view_->part(PartName::stretch).data()), redo_.bytes(),
+      hello->arena_size);
   journal_ =
       std::make_unique<protocol::JournalReader>(view_->part(PartName::journal), view_->part(PartName::journal_bytes));
   {
@@ -83,16 +89,11 @@ void FakeService::execute(uint64_t sequence) {
     const std::lock_guard lock(mutex_);
     executed_.push_back(*entry);
   }
+  const std::lock_guard making(making_);
+  stretches_->begin();
+  stretches_->part_of(sequence);
   if (!script_.execute(*entry)) return;
-  journal_->mark_retired(sequence);
-  if (!script_.announce) return;
-  say_bytes(encode([&](wire::ServiceMessage::Builder m) {
-    if (entry->kind == protocol::EntryKind::flip) {
-      m.initFlipDone().setSequence(sequence);
-    } else {
-      m.setRetired(sequence);
-    }
-  }));
+  if (stretches_->done(sequence)) (void)stretches_->commit([this] { return stopping_.load(); });
 }
 
 void FakeService::say_bytes(std::span<const std::byte> bytes) {
@@ -102,11 +103,9 @@ void FakeService::say_bytes(std::span<const std::byte> bytes) {
 }
 
 void FakeService::say_queue_event(uint32_t queue, uint32_t context_id) {
-  say_bytes(encode([&](wire::ServiceMessage::Builder m) {
-    auto event = m.initQueueEvent();
-    event.setQueue(queue);
-    event.setContextId(context_id);
-  }));
+  while (!ready_ && !stopping_) std::this_thread::sleep_for(1ms);
+  const std::lock_guard making(making_);
+  if (stretches_->queue_event(queue, context_id)) (void)stretches_->commit([this] { return stopping_.load(); });
 }
 
 void FakeService::say_input(const link::PadInput& pad) {

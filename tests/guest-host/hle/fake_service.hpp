@@ -10,6 +10,7 @@
 
 #include "guest-host/link/link.hpp"
 #include "protocol/journal.hpp"
+#include "protocol/stretch.hpp"
 
 namespace orrery::hle::test {
 
@@ -17,8 +18,6 @@ namespace orrery::hle::test {
 struct ServiceScript {
   // Called for each entry; true: it is done (retired).
   std::function<bool(const protocol::EntryCopy&)> execute = [](const protocol::EntryCopy&) { return true; };
-  // Say so when an entry is done; without it only the journal knows.
-  bool announce = true;
 };
 
 class FakeService {
@@ -55,6 +54,9 @@ class FakeService {
   std::unique_ptr<protocol::JournalReader> journal_;
   mutable std::mutex mutex_;  // the ring to the guest, and what was executed
   std::unique_ptr<protocol::RingProducer> ring_;
+  std::mutex making_;  // a stretch
+  Mapping redo_;
+  std::unique_ptr<protocol::StretchWriter> stretches_;
   std::vector<protocol::EntryCopy> executed_;
   std::thread thread_;
 };

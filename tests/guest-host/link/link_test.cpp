@@ -110,11 +110,9 @@ TEST(Link, a_service_that_dies_is_replaced_and_its_open_entries_run_again_once_e
   EXPECT_EQ(s.link->lives(), 2u);
 }
 
-TEST(Link, what_a_service_retired_without_a_word_before_it_died_counts) {
+TEST(Link, what_a_service_executed_before_it_died_counts) {
   Bench s;
-  ServiceScript script;
-  script.announce = false;
-  auto service = s.launcher.start_service(1, script);
+  auto service = s.launcher.start_service(1);
   s.submit();
   ASSERT_TRUE(eventually([&] { return service->executed().size() == 1; }));
   service->die();

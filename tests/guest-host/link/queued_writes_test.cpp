@@ -44,7 +44,7 @@ struct Service {
     return *log.submit(EntryKind::submission, 0, 0ns, std::span(&piece, 1));
   }
   void retire(uint64_t sequence) {
-    reader.mark_retired(sequence);
+    log.retire(sequence);
     log.collect();
   }
 

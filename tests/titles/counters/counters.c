@@ -88,7 +88,8 @@ int counters_poison(struct counters* c, unsigned seconds) {
   if (!memory || gpu_begin(&c->gpu, seconds) != GPU_DONE) return -1;
   unsigned char arguments[DISPATCH_ARGUMENT_BYTES] = {0};
   put(arguments + counters_spin_w32.arguments[0].offset, &c->stop, 8);
-  dispatch(c, &counters_spin_w32, arguments, memory, LANES_A_GROUP);
+  // Many groups: a driver that ends loops by itself needs long for them too.
+  dispatch(c, &counters_spin_w32, arguments, memory, 60000u * LANES_A_GROUP);
   return gpu_submit(&c->gpu);
 }
 
