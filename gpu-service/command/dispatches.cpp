@@ -1,4 +1,4 @@
-// Dispatches, and draws as long as they are refused.
+// Dispatches.
 #include "gpu-service/command/packet_table.hpp"
 #include "gpu-service/command/pm4.hpp"
 
@@ -66,13 +66,6 @@ Result<void> handle_dispatch_indirect(Machine& machine, Queue& queue, const Pack
   }
   state.initiator = packet.body.back();
   record(machine, queue, state);
-  return {};
-}
-
-// Without place and bytes: a title draws thousands of times, and one line says it all.
-Result<void> handle_draw(Machine& machine, Queue& queue, const Packet& packet) {
-  machine.parts.listener.refused(
-      {"draw", fmt::format("queue {}: draws are not implemented yet ({})", queue.id, packet.info->name)});
   return {};
 }
 

@@ -34,6 +34,11 @@ class Lookahead::Run final : public dispatch::Executor, public AheadOfTime {
     forecast_.dispatches.push_back(state);
     return {};
   }
+  // Its shaders may store anywhere, and its target is not worked out here.
+  std::vector<Refusal> draw(const draw::DrawState&) override {
+    note_write({0}, {uint64_t{1} << 40}, false);
+    return {};
+  }
   std::vector<Refusal> fill(GuestAddress destination, Bytes size, uint32_t) override {
     note_write(destination, size, false);
     return {};

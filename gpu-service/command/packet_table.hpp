@@ -20,7 +20,7 @@ struct PacketInfo {
 // Null when the opcode is not in the table.
 const PacketInfo* find_packet(uint32_t opcode);
 
-// Handlers, by theme: registers.cpp, dispatches.cpp, synchronization.cpp, memory_writes.cpp, flow.cpp.
+// Handlers, by theme: registers.cpp, dispatches.cpp, draws.cpp, synchronization.cpp, memory_writes.cpp, flow.cpp.
 Result<void> handle_nothing(Machine&, Queue&, const Packet&);
 Result<void> handle_set_context(Machine&, Queue&, const Packet&);
 Result<void> handle_set_sh(Machine&, Queue&, const Packet&);
@@ -36,7 +36,9 @@ Result<void> handle_index_buffer_size(Machine&, Queue&, const Packet&);
 Result<void> handle_index_type(Machine&, Queue&, const Packet&);
 Result<void> handle_dispatch_direct(Machine&, Queue&, const Packet&);
 Result<void> handle_dispatch_indirect(Machine&, Queue&, const Packet&);
-Result<void> handle_draw(Machine&, Queue&, const Packet&);
+Result<void> handle_draw_index_auto(Machine&, Queue&, const Packet&);
+Result<void> handle_draw_index_2(Machine&, Queue&, const Packet&);
+Result<void> handle_other_draw(Machine&, Queue&, const Packet&);
 Result<void> handle_event_write(Machine&, Queue&, const Packet&);
 Result<void> handle_event_write_eop(Machine&, Queue&, const Packet&);
 Result<void> handle_release_mem(Machine&, Queue&, const Packet&);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu-service/draw/draw_state.hpp"
 #include "gpu-service/memory/recording_memory.hpp"
 #include "shared/error.hpp"
 #include "shared/quantity.hpp"
@@ -64,6 +65,10 @@ class Executor {
   virtual DispatchWrites writes_of(const DispatchState& /*state*/, const memory::GuestMemory& /*memory*/,
                                    const MayChange& /*may_change*/) {
     return {{}, "this executor does not tell"};
+  }
+  // Records a draw.
+  virtual std::vector<Refusal> draw(const draw::DrawState& /*state*/) {
+    return {{"draw", "this executor does not draw"}};
   }
   // Records a fill / copy of guest memory (DMA_DATA). Ordered with dispatches.
   virtual std::vector<Refusal> fill(GuestAddress destination, Bytes size, uint32_t value) = 0;

@@ -29,6 +29,10 @@ class RecordingExecutor : public dispatch::Executor {
     if (state.program == held) return std::nullopt;
     return dispatch(state);
   }
+  std::vector<dispatch::Refusal> draw(const draw::DrawState& state) override {
+    draws.push_back(state);
+    return {{"draw", "only recorded"}};
+  }
   std::vector<dispatch::Refusal> fill(GuestAddress destination, Bytes size, uint32_t value) override;
   std::vector<dispatch::Refusal> copy(GuestAddress destination, GuestAddress source, Bytes size) override;
   Result<void> acquire() override;
@@ -36,6 +40,7 @@ class RecordingExecutor : public dispatch::Executor {
 
   std::vector<std::string> log;
   std::vector<dispatch::DispatchState> dispatches;
+  std::vector<draw::DrawState> draws;
   bool lost = false;
   GuestAddress held{1};  // this program is being prepared
   // What a "shader" does: stores this dword at finish.

@@ -144,10 +144,10 @@ TEST(Packets, dma_data_forms_that_are_not_handled_are_refused_by_name) {
   EXPECT_EQ(bench.executor.log, (std::vector<std::string>{"acquire"}));
 }
 
-TEST(Packets, draws_are_refused_in_one_line_and_the_stream_goes_on) {
+TEST(Packets, draws_that_are_not_handled_are_refused_in_one_line_and_the_stream_goes_on) {
   Bench bench;
-  bench.run(stream({{0xc0002f00, 3}, {0xc0012d00, 3, 2}, {0xc0012d00, 3, 2}, release_mem(kData, 1)}));
-  EXPECT_EQ(bench.listener.refusals[0].text, "queue 0: draws are not implemented yet (DRAW_INDEX_AUTO)");
+  bench.run(stream({{0xc0002f00, 3}, {0xc0012400, 3, 2}, {0xc0012400, 3, 2}, release_mem(kData, 1)}));
+  EXPECT_EQ(bench.listener.refusals[0].text, "queue 0: this draw is not implemented yet (DRAW_INDIRECT)");
   EXPECT_EQ(bench.listener.refusals[0].text, bench.listener.refusals[1].text);
   EXPECT_EQ(bench.processor.registers(0)->instance_count, 3u);
   EXPECT_EQ(bench.u32(kData), 1u);

@@ -142,12 +142,12 @@ TEST(Service, a_frame_that_cannot_be_kept_is_refused_and_the_title_goes_on) {
 TEST(Service, a_refusal_is_told_once_and_then_at_doubling_counts) {
   GuestSide guest;
   guest.start();
-  for (int i = 0; i < 5; ++i) guest.submit({0xc0012d00, 3, 2});
+  for (int i = 0; i < 5; ++i) guest.submit({0xc0012400, 3, 2});
   guest.shutdown();
   EXPECT_TRUE(guest.end());
   const auto said = guest.rest();
   const auto refusals =
-      std::count(said.begin(), said.end(), "refusal draw: queue 0: draws are not implemented yet (DRAW_INDEX_AUTO)");
+      std::count(said.begin(), said.end(), "refusal draw: queue 0: this draw is not implemented yet (DRAW_INDIRECT)");
   EXPECT_EQ(refusals, 4);  // 1, 2, 4, and 5 at the end
   EXPECT_EQ(guest.status().refusals.load(), 5u);
 }
