@@ -23,13 +23,14 @@ int own_words(const CLI::App& app, int argc, char** argv) {
 
 Result<std::optional<CommandLine>> parse_command_line(int argc, char** argv) {
   CommandLine line;
-  std::string policy, tracker;
+  std::string policy;
   CLI::App app{"Runs a title's CPU code and owns its memory. Usually started by orrery, with a GPU service beside it."};
   app.name("orrery-guest");
   app.add_option("--launcher-fd", line.launcher_fd, "socket of the launcher; without it there is no GPU");
   app.add_option("--fs-policy", policy, "thread pointer: fsgsbase, patch or arch-prctl (default: the best that works)");
-  app.add_option("--tracker", tracker, "how the GPU service learns of the title's writes: auto, uffd or hash")
-      ->check(CLI::IsMember({"auto", "uffd", "hash"}));
+  app.add_option("--tracker", line.tracker,
+                 "how the GPU service learns of the title's writes: auto, uffd, mprotect or hash")
+      ->check(CLI::IsMember({"auto", "uffd", "mprotect", "hash"}));
   app.add_flag("--logical-clock", line.logical_clock, "guest time depends on completed flips only");
   app.add_flag("--strict-imports", line.strict_imports, "end the run when an import is called that is not implemented");
   app.add_option("--arena-size", line.arena_size, "bytes of guest memory, with suffix (default 16GiB)")
@@ -62,8 +63,6 @@ Result<std::optional<CommandLine>> parse_command_line(int argc, char** argv) {
   }
   line.arguments.assign(argv + mine, argv + argc);
   line.logical_clock = line.logical_clock || !line.capture.empty();
-  line.watch_writes = tracker != "hash";
-  line.must_watch_writes = tracker == "uffd";
   if (!policy.empty()) {
     line.fs_policy = cpu::parse_fs_policy(policy);
     if (!line.fs_policy) {

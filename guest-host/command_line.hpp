@@ -17,8 +17,7 @@ struct CommandLine {
   int launcher_fd = -1;  // -1: no GPU service
   std::optional<cpu::FsPolicy> fs_policy;
   bool logical_clock = false;
-  bool watch_writes = true;        // let the GPU service harvest the title's writes, where the host can
-  bool must_watch_writes = false;  // ... and end the run where it can't
+  std::string tracker = "auto";  // how the GPU service learns of the title's writes: auto, uffd, mprotect or hash
   bool strict_imports = false;
   uint64_t arena_size = 16ull << 30;
   bool headless = false;

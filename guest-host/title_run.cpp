@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "guest-host/capture/recorder.hpp"
 #include "guest-host/cpu/guest_thread.hpp"
@@ -19,6 +20,7 @@
 #include "guest-host/link/run_report.hpp"
 #include "guest-host/loader/fs_scan.hpp"
 #include "guest-host/loader/image_loader.hpp"
+#include "protocol/page_states.hpp"
 #include "shared/log.hpp"
 #include "shared/measure/snapshot.hpp"
 #include "shared/write_watch.hpp"
@@ -69,12 +71,41 @@ void add_libraries(hle::Registry& registry, hle::Environment& environment, hle::
   console.add_libraries(registry);
 }
 
-Result<void> watch_writes(const CommandLine& line, memory::GuestMemory& memory, link::Link& link) {
-  if (!line.watch_writes) return {};
+// Kept to the end of the process: the title's threads may fault at any time.
+struct FaultTracking {
+  memory::FaultWatch watch;
+  std::jthread server;  // arms pages as the GPU service asks
+};
+
+Result<void> watch_by_faults(memory::GuestMemory& memory, link::Link& link) {
+  auto watch = memory::FaultWatch::create();
+  if (!watch) return std::unexpected(std::move(watch.error()));
+  auto* tracking = new FaultTracking{std::move(*watch), {}};
+  cpu::set_write_fault_hook(
+      [](void* context, uint64_t address) {
+        return static_cast<memory::FaultWatch*>(context)->on_write_fault(address);
+      },
+      &tracking->watch);
+  memory.watch_by_faults(tracking->watch);
+  link.offer_page_states(tracking->watch.states());
+  const auto requests = link.segment().part(protocol::PartName::arm_requests);
+  tracking->server = std::jthread([&memory, requests](const std::stop_token& stop) {
+    protocol::ArmServer server(requests);
+    while (!stop.stop_requested()) {
+      server.serve(std::chrono::seconds(1),
+                   [&](const protocol::GuestRange& range) { memory.arm({range.begin}, {range.end}); });
+    }
+  });
+  return {};
+}
+
+Result<void> watch_writes(const std::string& tracker, memory::GuestMemory& memory, link::Link& link) {
+  if (tracker == "hash") return {};
+  if (tracker == "mprotect") return watch_by_faults(memory, link);
   if (auto probed = probe_write_watch(); !probed) {
-    if (line.must_watch_writes) return forward(std::move(probed), "--tracker=uffd");
-    log::info("the title's writes are not watched: {}", probed.error().describe());
-    return {};
+    if (tracker == "uffd") return forward(std::move(probed), "--tracker=uffd");
+    log::info("the kernel can't track the title's writes alone, faults will: {}", probed.error().describe());
+    return watch_by_faults(memory, link);
   }
   auto watch = WriteWatch::open();
   if (!watch) return std::unexpected(std::move(watch.error()));
@@ -99,7 +130,7 @@ Result<std::unique_ptr<link::Link>> connect(const CommandLine& line, memory::Gue
   if (!link) return forward(std::move(link), "joining the launcher");
   link::Link& joined = **link;
   joined.set_hang_limit(std::chrono::seconds(line.hang_limit));
-  ORRERY_TRY(watch_writes(line, memory, joined));
+  ORRERY_TRY(watch_writes(line.tracker, memory, joined));
   memory.report_to(&joined.reported_writes());
   memory.settle_before([&joined](GuestAddress begin, Bytes size, memory::GuestMemory::Settle why) {
     const bool change = why == memory::GuestMemory::Settle::change;

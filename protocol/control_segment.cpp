@@ -33,6 +33,7 @@ constexpr std::array<PartFact, static_cast<size_t>(PartName::count)> kParts{{
     {"window", sizeof(WindowState)},
     {"window-pixels", kWindowPixels},
     {"reported-writes", sizeof(ReportedWrites)},
+    {"arm-requests", sizeof(ArmRequests)},
     {"measures", sizeof(measure::Region)},
     {"questions", ring_memory(kQuestionRing)},
     {"answers", ring_memory(kAnswerRing)},

@@ -30,6 +30,7 @@ enum class PartName : uint32_t {
   window,
   window_pixels,
   reported_writes,
+  arm_requests,
   measures,
   questions,
   answers,

@@ -50,8 +50,9 @@ struct RunOptions {
 struct GuestHello {
   UniqueFd arena;
   UniqueFd segment;
-  UniqueFd redo;     // stretch.hpp
-  UniqueFd pagemap;  // of the guest process, whose windows are all registered; none: writes are not tracked
+  UniqueFd redo;         // stretch.hpp
+  UniqueFd pagemap;      // of the guest process, whose windows are all registered; or none
+  UniqueFd page_states;  // or its page states (page_states.hpp); with neither, writes are not tracked
   Bytes arena_size;
   Bytes segment_size;
   PartTable parts;
@@ -64,7 +65,8 @@ struct OfferedMemory {
   const UniqueFd& arena;
   Bytes arena_size;
   const UniqueFd& redo;
-  const UniqueFd* pagemap = nullptr;  // see GuestHello
+  const UniqueFd* pagemap = nullptr;  // see GuestHello: one of the two, or none
+  const UniqueFd* page_states = nullptr;
 };
 // The guest's half: sends its Hello with the descriptors, waits for the service's. Error protocol_mismatch names both
 // versions and build ids.

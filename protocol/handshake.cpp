@@ -99,6 +99,9 @@ Result<std::string> greet_service(const ControlSocket& socket, const OfferedMemo
   if (memory.pagemap != nullptr) {
     hello.setTracking(wire::Tracking::PAGEMAP);
     fds.push_back(memory.pagemap->get());
+  } else if (memory.page_states != nullptr) {
+    hello.setTracking(wire::Tracking::FAULTS);
+    fds.push_back(memory.page_states->get());
   }
   const auto bytes = bytes_of(message);
   if (auto sent = socket.send(bytes, fds); !sent) return forward(std::move(sent), "greeting the GPU service");
@@ -123,6 +126,7 @@ Result<GuestHello> greet_guest(const ControlSocket& socket, const OpenDevice& op
   if (!packet) return std::unexpected(std::move(packet.error()));
   GuestHello result;
   size_t descriptors = 3;
+  auto tracking = wire::Tracking::NONE;
   ORRERY_TRY(with_hello(*packet, [&](wire::Hello::Reader hello) -> Result<void> {
     result.arena_size = Bytes{hello.getArenaSize()};
     result.segment_size = Bytes{hello.getSegmentSize()};
@@ -147,7 +151,8 @@ Result<GuestHello> greet_guest(const ControlSocket& socket, const OpenDevice& op
     result.options.keep_frames_directory = run.getKeepFramesDirectory().cStr();
     result.options.keep_every = run.getKeepEvery() == 0 ? 1 : run.getKeepEvery();
     result.options.title = run.getTitle().cStr();
-    if (hello.getTracking() == wire::Tracking::PAGEMAP) ++descriptors;
+    tracking = hello.getTracking();
+    if (tracking == wire::Tracking::PAGEMAP || tracking == wire::Tracking::FAULTS) ++descriptors;
     return {};
   }));
   if (packet->fds.size() != descriptors) {
@@ -157,7 +162,8 @@ Result<GuestHello> greet_guest(const ControlSocket& socket, const OpenDevice& op
   result.arena = std::move(packet->fds[0]);
   result.segment = std::move(packet->fds[1]);
   result.redo = std::move(packet->fds[2]);
-  if (descriptors > 3) result.pagemap = std::move(packet->fds[3]);
+  if (tracking == wire::Tracking::PAGEMAP) result.pagemap = std::move(packet->fds[3]);
+  if (tracking == wire::Tracking::FAULTS) result.page_states = std::move(packet->fds[3]);
   ORRERY_TRY(check_memory_file(result.arena, result.arena_size));
   ORRERY_TRY(check_memory_file(result.segment, result.segment_size));
   ORRERY_TRY(check_memory_file(result.redo, redo_memory_size(result.arena_size)));

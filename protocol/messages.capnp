@@ -24,10 +24,11 @@ struct Hello {
 enum Tracking {
   none @0;      # by looking at their contents
   pagemap @1;   # the fourth descriptor is the guest process's pagemap; all its windows are registered with userfaultfd
+  faults @2;    # the fourth descriptor is a byte per host page of the guest's addresses; pages are armed on request
 }
 
 struct Part {
-  name @0 :Text;     # "guest-to-service", "service-to-guest", "journal", "journal-bytes", "address-map", "checkpoints", "stretch", "ledger", "quarantine", "status", "window", "window-pixels", "reported-writes", "measures", "questions", "answers"
+  name @0 :Text;     # "guest-to-service", "service-to-guest", "journal", "journal-bytes", "address-map", "checkpoints", "stretch", "ledger", "quarantine", "status", "window", "window-pixels", "reported-writes", "arm-requests", "measures", "questions", "answers"
   offset @1 :UInt64; # bytes from the start of the control segment
   size @2 :UInt64;   # bytes
 }

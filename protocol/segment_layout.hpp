@@ -111,6 +111,18 @@ struct ReportedWrites {
   std::array<ReportedWrite, kReportedWrites> ring;
 };
 
+// Where the kernel can't track writes alone (page_states.hpp): guest ranges that the service wants armed. `asked` and
+// `done` are futex words; a request is served when they are equal.
+inline constexpr uint32_t kMostArmRanges = 1024;
+struct ArmRange {
+  std::atomic<uint64_t> begin, end;  // guest addresses, whole host pages
+};
+struct ArmRequests {
+  std::atomic<uint32_t> asked, done;
+  std::atomic<uint32_t> count;  // of ranges
+  std::array<ArmRange, kMostArmRanges> ranges;
+};
+
 // --- Register checkpoints, one per queue -----------------------------------------------------------------------------
 inline constexpr uint32_t kContextRegisters = 0x400;   // base 0xA000
 inline constexpr uint32_t kShRegisters = 0x400;        // base 0x2C00

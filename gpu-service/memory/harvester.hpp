@@ -31,6 +31,8 @@ class Harvester {
 
 // Error: what the descriptor or the kernel lacks.
 Result<std::unique_ptr<Harvester>> make_page_table_harvester(UniqueFd pagemap);
+// By faults in the guest process: `states` and the requests' part of the control segment (protocol/page_states.hpp).
+Result<std::unique_ptr<Harvester>> make_fault_harvester(const UniqueFd& states, std::span<std::byte> requests);
 // Needs nothing, and costs a hash of every armed page a harvest.
 std::unique_ptr<Harvester> make_content_harvester(std::span<const std::byte> arena);
 

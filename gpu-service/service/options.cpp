@@ -19,8 +19,9 @@ ParsedOptions parse_options(int argc, char** argv) {
   std::string coherence = "auto";
   app.add_option(
          "--tracker", options.tracker,
-         "how the title's writes are found: uffd (write-protection in the guest process), hash (contents), auto")
-      ->check(CLI::IsMember({"auto", "uffd", "hash"}));
+         "how the title's writes are found: uffd (the kernel's write-protection), mprotect (faults in the guest "
+         "process), hash (contents), auto")
+      ->check(CLI::IsMember({"auto", "uffd", "mprotect", "hash"}));
   app.add_option(
          "--coherence", coherence,
          "imported (programs work in the title's memory), mirrored (in copies on the device), per-run (mirrored, "

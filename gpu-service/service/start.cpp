@@ -55,25 +55,30 @@ Result<std::unique_ptr<vulkan::Device>> open_device(const Options& options, cons
   return vulkan::Device::open(wanted);
 }
 
-Result<std::unique_ptr<memory::WriteTracker>> make_tracker(const Options& options, UniqueFd pagemap,
+// What the guest process offers, if it is what was asked for; else contents are compared.
+Result<std::unique_ptr<memory::Harvester>> make_harvester(const std::string& wish, protocol::GuestHello& hello,
+                                                          std::span<std::byte> arena,
+                                                          const protocol::ControlSegmentView& segment) {
+  Result<std::unique_ptr<memory::Harvester>> offered =
+      fail(ExitCode::usage, "the guest process does not let its writes be watched like that");
+  if (hello.pagemap && (wish == "auto" || wish == "uffd")) {
+    offered = memory::make_page_table_harvester(std::move(hello.pagemap));
+  } else if (hello.page_states && (wish == "auto" || wish == "mprotect")) {
+    offered = memory::make_fault_harvester(hello.page_states, segment.part(protocol::PartName::arm_requests));
+  }
+  if (offered) return offered;
+  if (wish != "auto" && wish != "hash") return forward(std::move(offered), "--tracker=" + wish);
+  if (wish == "auto") log::warn("the title's writes are found by comparing contents: {}", offered.error().describe());
+  return memory::make_content_harvester(arena);
+}
+
+Result<std::unique_ptr<memory::WriteTracker>> make_tracker(const Options& options, protocol::GuestHello& hello,
                                                            std::span<std::byte> arena,
                                                            const protocol::ControlSegmentView& segment) {
+  auto harvester = make_harvester(options.tracker, hello, arena, segment);
+  if (!harvester) return std::unexpected(std::move(harvester.error()));
   protocol::ReportedWritesReader reports(segment.part(protocol::PartName::reported_writes));
-  std::unique_ptr<memory::Harvester> harvester = memory::make_content_harvester(arena);
-  if (options.tracker == "uffd" && !pagemap) {
-    return fail(ExitCode::usage, "--tracker=uffd: the guest process does not let its writes be watched");
-  }
-  if (options.tracker != "hash" && pagemap) {
-    auto by_page_table = memory::make_page_table_harvester(std::move(pagemap));
-    if (by_page_table) {
-      harvester = std::move(*by_page_table);
-    } else if (options.tracker == "uffd") {
-      return forward(std::move(by_page_table), "--tracker=uffd");
-    } else {
-      log::warn("the title's writes are found by comparing contents: {}", by_page_table.error().describe());
-    }
-  }
-  return std::make_unique<memory::WriteTracker>(arena, std::move(harvester), reports);
+  return std::make_unique<memory::WriteTracker>(arena, std::move(*harvester), reports);
 }
 
 void publish(const dispatch::DispatchExecutor& executor, const memory::WriteTracker& tracker,
@@ -152,7 +157,7 @@ Result<void> start(const Options& options) {
   memory::GuestMemory memory(
       arena->bytes(), protocol::AddressMapReader(segment->part(protocol::PartName::address_map), hello->arena_size));
   ORRERY_TRY(memory.refresh());
-  auto tracker = make_tracker(options, std::move(hello->pagemap), arena->bytes(), *segment);
+  auto tracker = make_tracker(options, *hello, arena->bytes(), *segment);
   if (!tracker) return std::unexpected(std::move(tracker.error()));
   auto redo_memory = Mapping::of(hello->redo, {0}, protocol::redo_memory_size(hello->arena_size));
   if (!redo_memory) return forward(std::move(redo_memory), "mapping the redo memory");

@@ -53,6 +53,15 @@ void serve_blocked_syscall(GuestThread& thread, ucontext_t& context) {
   regs[REG_EFL] = static_cast<greg_t>(call.failed ? flags | kCarryFlag : flags & ~kCarryFlag);
 }
 
+WriteFaultHook write_fault_hook = nullptr;
+void* write_fault_context = nullptr;
+
+bool served_write_fault(int signal, const siginfo_t& info, const ucontext_t& context) {
+  constexpr greg_t kWrite = 2;  // of the page fault's error code
+  return signal == SIGSEGV && write_fault_hook != nullptr && (context.uc_mcontext.gregs[REG_ERR] & kWrite) != 0 &&
+         write_fault_hook(write_fault_context, reinterpret_cast<uint64_t>(info.si_addr));
+}
+
 // Not a guest thread, or not the guest's doing: our own bug, with the signal's usual end.
 void die_by(int signal) {
   const char text[] = "[guest] critical: orrery-guest itself received a fatal signal\n";
@@ -62,6 +71,11 @@ void die_by(int signal) {
 }
 
 }  // namespace
+
+void set_write_fault_hook(WriteFaultHook hook, void* context) {
+  write_fault_context = context;
+  write_fault_hook = hook;
+}
 
 Result<void> install_signal_handlers(FsPolicy policy) {
   orrery_signal_policy = static_cast<int>(policy);
@@ -83,6 +97,10 @@ void orrery_on_signal(int signal, siginfo_t* info, ucontext_t* context, orrery::
                       int in_guest_code) {
   using namespace orrery::cpu;
   const int saved_errno = errno;
+  if (served_write_fault(signal, *info, *context)) {
+    errno = saved_errno;
+    return;
+  }
   if (record == nullptr || record->thread == nullptr) {
     die_by(signal);
     return;

@@ -53,6 +53,8 @@ class Link {
   protocol::ReportedWritesWriter& reported_writes() { return reported_writes_; }
   // Every life of the service may harvest this process's writes through it. Before start().
   void offer_pagemap(UniqueFd pagemap) { pagemap_ = std::move(pagemap); }
+  // Or read its page states and have pages armed; the descriptor must outlive the link.
+  void offer_page_states(const UniqueFd& states) { page_states_ = &states; }
   SubmissionLog& submissions() { return log_; }
   // Sees every entry and every settling from now on. Before start(); must outlive the link.
   void set_watcher(SubmissionWatcher* watcher) {
@@ -116,6 +118,7 @@ class Link {
   const UniqueFd& arena_;
   Bytes arena_size_;
   UniqueFd pagemap_;
+  const UniqueFd* page_states_ = nullptr;
   protocol::ControlSegment segment_;
   UniqueFd redo_;
   Mapping redo_memory_, arena_memory_;  // neither is a window of the title: nobody tracks stores there

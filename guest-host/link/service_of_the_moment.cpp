@@ -127,7 +127,7 @@ void Link::greet(uint32_t life, UniqueFd fd) {
   }
   log_.attach();
   queued_writes_.attach();
-  const protocol::OfferedMemory memory{arena_, arena_size_, redo_, pagemap_ ? &pagemap_ : nullptr};
+  const protocol::OfferedMemory memory{arena_, arena_size_, redo_, pagemap_ ? &pagemap_ : nullptr, page_states_};
   auto device = protocol::greet_service(*service_, memory, segment_, life, options_.run, options_.greet_timeout_ms);
   if (!device) {
     drop_service();

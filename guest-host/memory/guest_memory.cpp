@@ -217,6 +217,10 @@ Result<GuestAddress> GuestMemory::map(const MapRequest& request) {
   windows_[place.value] = window;
   Result<void> done;
   if (watch_) done = watch_->add({place.value, window.end().value});
+  if (faults_ != nullptr) {
+    const auto change = faults_->changing();
+    faults_->window_shown(place.value, window.end().value, host_protection(window.protection));
+  }
   if (reports_ != nullptr) reports_->report(protocol::ReportKind::changed, window.offset, size);
   if (done) done = changed_map();
   if (!done) {
@@ -265,6 +269,27 @@ void GuestMemory::discard(ArenaOffset offset, Bytes size) {
   if (reports_ != nullptr) reports_->report(protocol::ReportKind::discarded, offset, size);
 }
 
+void GuestMemory::watch_by_faults(FaultWatch& watch) {
+  const std::unique_lock lock(mutex_);
+  faults_ = &watch;
+  const auto change = watch.changing();
+  for (const auto& [begin, window] : windows_) {
+    if (!window.reserved) watch.window_shown(begin, window.end().value, host_protection(window.protection));
+  }
+}
+
+void GuestMemory::arm(GuestAddress begin, GuestAddress end) {
+  const std::unique_lock lock(mutex_);
+  if (faults_ == nullptr) return;
+  auto it = windows_.upper_bound(begin.value);
+  if (it != windows_.begin()) it = std::prev(it);
+  for (; it != windows_.end() && it->second.begin < end; ++it) {
+    const Window& window = it->second;
+    const GuestAddress low = std::max(begin, window.begin), high = std::min(end, window.end());
+    if (!window.reserved && low < high) faults_->arm(low.value, high.value);
+  }
+}
+
 Result<void> GuestMemory::watch_writes(WriteWatch watch) {
   const std::unique_lock lock(mutex_);
   for (const auto& [begin, window] : windows_) {
@@ -286,9 +311,13 @@ Result<void> GuestMemory::clear_range(GuestAddress begin, Bytes size) {
       continue;
     }
     const GuestAddress low = std::max(begin, window.begin), high = std::min(end, window.end());
-    if (!window.reserved && ::munmap(host_pointer(low), (high - low).value) != 0) {
-      return fail(ExitCode::internal, "munmap of {:#x}+{:#x} failed: {}", low.value, (high - low).value,
-                  std::strerror(errno));
+    if (!window.reserved) {
+      const auto change = faults_ != nullptr ? faults_->changing() : FaultWatch::Change();
+      if (::munmap(host_pointer(low), (high - low).value) != 0) {
+        return fail(ExitCode::internal, "munmap of {:#x}+{:#x} failed: {}", low.value, (high - low).value,
+                    std::strerror(errno));
+      }
+      if (faults_ != nullptr) faults_->window_gone(low.value, high.value);
     }
     it = windows_.erase(it);
     Window gone = window;
@@ -344,9 +373,13 @@ Result<void> GuestMemory::protect(GuestAddress begin, Bytes wanted, uint32_t pro
     reached = window.end();
   }
   if (reached < end) return fail(ExitCode::guest_fault, "{:#x} is not mapped and cannot be protected", reached.value);
-  if (::mprotect(host_pointer(first), (end - first).value, host_protection(protection)) != 0) {
-    return fail(ExitCode::internal, "mprotect of {:#x}+{:#x} failed: {}", first.value, (end - first).value,
-                std::strerror(errno));
+  {
+    const auto change = faults_ != nullptr ? faults_->changing() : FaultWatch::Change();
+    if (::mprotect(host_pointer(first), (end - first).value, host_protection(protection)) != 0) {
+      return fail(ExitCode::internal, "mprotect of {:#x}+{:#x} failed: {}", first.value, (end - first).value,
+                  std::strerror(errno));
+    }
+    if (faults_ != nullptr) faults_->window_shown(first.value, end.value, host_protection(protection));
   }
   for (const Window& window : touched) {
     windows_.erase(window.begin.value);

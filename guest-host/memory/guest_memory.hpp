@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "guest-host/memory/fault_watch.hpp"
 #include "guest-host/memory/range_allocator.hpp"
 #include "protocol/address_map.hpp"
 #include "protocol/reported_writes.hpp"
@@ -152,6 +153,10 @@ class GuestMemory {
   // Registers every window, now and at each change, so that the title's writes can be harvested. Error: the host
   // refuses.
   Result<void> watch_writes(WriteWatch watch);
+  // Or has writes found by faults; the watch must outlive the memory. Called once, before guest threads start.
+  void watch_by_faults(FaultWatch& watch);
+  // Write-protects what windows show of the range until it is next written. With watch_by_faults only.
+  void arm(GuestAddress begin, GuestAddress end);
 
  private:
   GuestMemory(UniqueFd arena, Bytes arena_size, GuestLayout layout);
@@ -177,6 +182,7 @@ class GuestMemory {
   RangeAllocator internal_;
   std::map<uint64_t, Window> windows_;  // by begin
   std::optional<WriteWatch> watch_;
+  FaultWatch* faults_ = nullptr;
   protocol::ReportedWritesWriter* reports_ = nullptr;
   protocol::AddressMapWriter* writer_ = nullptr;
   std::function<void(uint64_t)> changed_;

@@ -20,7 +20,7 @@ class Coherence(RunCase):
     def test_streaming_loop_is_equal_however_its_memory_is_kept(self):
         every = ("--variant", "all", "--cycles", "3")
         for how in (("--coherence", "imported"), ("--coherence", "mirrored"), ("--coherence", "mirrored", "--tracker", "hash"),
-                    ("--coherence", "per-run")):
+                    ("--coherence", "mirrored", "--tracker", "mprotect"), ("--coherence", "per-run")):
             with self.subTest(how=how):
                 self.assertIn("streaming-loop: 6 equal, 0 different", self.run_loop(*how, title=every).out)
         with self.subTest(how="without device addressing"):
