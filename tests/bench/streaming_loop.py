@@ -7,7 +7,9 @@
 Methods: per-run (one harvest per copied run before every device-addressed dispatch), mirrored (one harvest per acquire point),
 imported (programs work in the title's memory), host-run (mirrored, and no program addresses memory itself: waves are run on the host
 where no trace finds what they store to). Per method: what the title's thread waits for a cycle (median, and the 10th and
-90th percentile over all cycles but each run's first), and per acquire point and dispatch what the service spends."""
+90th percentile over all cycles but each run's first), and per acquire point and dispatch what the service spends. For
+each share also what an acquire point costs by itself, against the scan of the page tables and the copy alone (bench_acquire, in the same
+run)."""
 
 import argparse
 import json
@@ -31,6 +33,24 @@ def launcher():
         if place.is_file():
             return str(place)
     sys.exit("streaming_loop.py: there is no launcher beside it")
+
+
+def acquire_alone(options, share, folder):
+    """What bench_acquire says of one share; None where it was not built."""
+    places = (HERE.parent / "bin", Path(os.environ.get("ORRERY_BUILD", HERE.parents[1] / "build" / "release")) / "bin")
+    program = next((place / "bench_acquire" for place in places if (place / "bench_acquire").is_file()), None)
+    if program is None:
+        return None
+    device = ["--cpu"] if options.cpu else ["--gpu", str(options.gpu)] if options.gpu is not None else []
+    file = Path(folder) / "acquire.json"
+    done = subprocess.run([program, *device, "--share", share, "--rounds", "20", "--json", file], capture_output=True, text=True, check=False,
+                          env=dict(os.environ, LD_LIBRARY_PATH=os.pathsep.join(filter(None, (
+                              str(HERE.parent / "lib"), os.environ.get("LD_LIBRARY_PATH"))))))
+    if done.returncode != 0:
+        print(f"bench_acquire failed with {done.returncode}: {done.stderr[-500:]}", file=sys.stderr)
+        return None
+    print(done.stdout.splitlines()[-1], flush=True)
+    return json.loads(file.read_text())[0]
 
 
 def one_run(options, method, share, acquires, report):
@@ -83,9 +103,10 @@ def main():
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("title", nargs="*", help="further arguments of the title, behind --")
     options = parser.parse_args()
-    results, failed = [], False
+    results, alone, failed = [], [], False
     with tempfile.TemporaryDirectory() as folder:
         for share in options.share.split(","):
+            alone.append(acquire_alone(options, share, folder))
             for acquires in options.acquires.split(","):
                 runs = {method: [] for method in options.methods.split(",")}
                 for _ in range(options.rounds):
@@ -107,7 +128,7 @@ def main():
                           f"{part('device: run', 'per_cycle_us') / 1e3:8.3f} ms a cycle; up {result['uploaded_mib_per_cycle']:7.3f} MiB, "
                           f"back {result['written_back_mib_per_cycle']:6.3f} MiB; the title's thread waits {result['waiting_percent']:.1f} %", flush=True)
     if options.json:
-        Path(options.json).write_text(json.dumps(results, indent=1) + "\n")
+        Path(options.json).write_text(json.dumps({"cycles": results, "acquire_points": [a for a in alone if a]}, indent=1) + "\n")
     return 1 if failed else 0
 
 

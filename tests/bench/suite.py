@@ -137,6 +137,20 @@ def capture(options):
     return rows, []
 
 
+def acquire_rows(points):
+    """An acquire point by itself, against its scan of the page tables and its copy alone."""
+    return [{"part": "bench_acquire", "name": f"{p['percent']:g} % rewritten, an acquire point", "unit": "ns", "median": p["acquire_us"] * 1e3,
+             "low": p["acquire_p10_us"] * 1e3, "high": p["acquire_p90_us"] * 1e3, "samples": 0, "baseline": "scan and copy alone", "ratio": p["ratio"]}
+            for p in points]
+
+
+def acquire(options):
+    with tempfile.TemporaryDirectory() as folder:
+        told = Path(folder) / "out.json"
+        run([BUILD / "bin" / "bench_acquire", *device_words(options), "--rounds", 5 if options.quick else 30, "--json", told])
+        return acquire_rows(json.loads(told.read_text())), []
+
+
 def streaming_loop(options):
     small = ["--cycles", 6] if options.cpu else []
     title = ["--", "--mib", 4, "--runs", 32, "--groups", "4,16", "--dispatches", 20, "--small-groups", 1] if options.cpu else []
@@ -145,12 +159,13 @@ def streaming_loop(options):
         some = ["--share", "1", "--acquires", "1"] if options.quick else []
         run([sys.executable, HERE / "streaming_loop.py", *device_words(options), "--rounds", options.repetitions, "--json", told, *small, *some, *title])
         results = json.loads(told.read_text())
-    rows = []
-    for result in results:
+    rows = acquire_rows(results["acquire_points"])
+    for result in results["cycles"]:
         cycle = result["cycle_us"]
         rows.append({"part": "streaming-loop", "name": f"{result['method']}, {result['share']:g} % rewritten, {result['acquires']} acquire points, a cycle",
                      "unit": "ns", "median": cycle["median"] * 1e3, "low": cycle["p10"] * 1e3, "high": cycle["p90"] * 1e3, "samples": options.repetitions})
-    plot = plots.bars("streaming-loop: a cycle", [(r["name"].removesuffix(", a cycle"), r["median"] / 1e6, r["low"] / 1e6, r["high"] / 1e6) for r in rows], "ms")
+    bars = [(r["name"].removesuffix(", a cycle"), r["median"] / 1e6, r["low"] / 1e6, r["high"] / 1e6) for r in rows if r["part"] == "streaming-loop"]
+    plot = plots.bars("streaming-loop: a cycle", bars, "ms")
     return rows, [("streaming-loop", plot)]
 
 
@@ -231,7 +246,7 @@ def main():
     parts = {"raymarch": raymarch, "capture": capture, "streaming-loop": streaming_loop, "kernels": kernels}
     for program in sorted((BUILD / "bin").glob("bench_*")):
         if program.name != "bench_kernels":
-            parts[program.name] = lambda o, name=program.name: google(name, o)
+            parts[program.name] = acquire if program.name == "bench_acquire" else lambda o, name=program.name: google(name, o)
     wanted = options.only.split(",") if options.only else list(parts)
     told, drawings = {"conditions": conditions(options), "rows": [], "failed": {}}, []
     for part in wanted:
