@@ -23,7 +23,7 @@ MirrorSync::MirrorSync(const vulkan::Device& device, std::span<std::byte> arena,
       tracker_(tracker),
       batches_(batches),
       per_run_(per_run),
-      valid_(arena.size()),
+      stale_(arena.size()),
       known_(arena.size()) {}
 
 Result<std::unique_ptr<MirrorSync>> MirrorSync::create(const vulkan::Device& device, std::span<std::byte> arena,
@@ -44,14 +44,16 @@ Result<std::unique_ptr<MirrorSync>> MirrorSync::create(const vulkan::Device& dev
 
 void MirrorSync::made_anew(std::span<const ArenaRange> mirrors) {
   for (const ArenaRange& range : mirrors) {
-    valid_.set(range, false);
+    stale_.set(range, true);
     known_.set(range, false);
   }
   all_current_ = false;
 }
 
 void MirrorSync::changed(std::span<const ArenaRange> ranges) {
-  for (const ArenaRange& range : ranges) valid_.set(range, false);
+  for (const ArenaRange& range : ranges) {
+    for_each_common(buffers_.mirrored(), range, [&](ArenaRange common) { stale_.set(common, true); });
+  }
   if (!ranges.empty()) all_current_ = false;
 }
 
@@ -72,7 +74,7 @@ void MirrorSync::harvest_for_anything() {
   const measure::Span span(measure::SpanName::harvest);
   std::vector<ArenaRange> runs;
   for (const ArenaRange& range : buffers_.mirrored()) {
-    valid_.for_each_run(range, true, [&](ArenaRange run) { runs.push_back(run); });
+    stale_.for_each_run(range, false, [&](ArenaRange run) { runs.push_back(run); });
   }
   for (const ArenaRange& run : runs) take(tracker_.harvest(run));
 }
@@ -80,8 +82,8 @@ void MirrorSync::harvest_for_anything() {
 Result<void> MirrorSync::want(std::span<const ArenaRange> ranges) {
   std::vector<ArenaRange> stale;
   for (const ArenaRange& range : ranges) {
-    for_each_common(buffers_.mirrored(), range, [&](ArenaRange common) {
-      valid_.for_each_run(common, false, [&](ArenaRange run) { stale.push_back(run); });
+    stale_.for_each_run(range, true, [&](ArenaRange run) {
+      for_each_common(buffers_.mirrored(), run, [&](ArenaRange common) { stale.push_back(common); });
     });
   }
   memory::merge_ranges(stale);
@@ -90,7 +92,8 @@ Result<void> MirrorSync::want(std::span<const ArenaRange> ranges) {
 
 Result<void> MirrorSync::want_all() {
   if (all_current_) return {};
-  ORRERY_TRY(want(buffers_.mirrored()));
+  const ArenaRange all = stale_.all();
+  ORRERY_TRY(want({&all, 1}));
   all_current_ = true;
   return {};
 }
@@ -111,7 +114,7 @@ Result<void> MirrorSync::upload(std::span<const ArenaRange> ranges) {
   if (!done) return done;
   for (const ArenaRange& range : ranges) {
     counters_.uploaded_bytes += range.size();
-    valid_.set(range, true);
+    stale_.set(range, false);
     known_.set(range, true);
   }
   return {};

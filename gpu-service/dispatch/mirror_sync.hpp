@@ -100,7 +100,7 @@ class MirrorSync {
   vulkan::Buffer staging_, records_;  // where the device can't reach the arena
   uint64_t lists_used_ = 0, staging_used_ = 0;
 
-  memory::PageBits valid_;  // the mirror holds what the last harvest left
+  memory::PageBits stale_;  // mirrored, and the mirror does not hold what the last harvest left: few, mostly
   memory::PageBits known_;  // mirror and twin hold something; they differ only where the device stored
   bool harvest_due_ = true, all_current_ = false;
   std::vector<ArenaRange> discarded_;
