@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <utility>
 
 namespace orrery::dispatch {
 namespace {
@@ -110,16 +111,15 @@ void DevicePageTable::let_store(uint64_t page, bool allowed) {
 }
 
 void DevicePageTable::let_store_only(std::vector<uint64_t> pages) {
-  if (!storable_) {
+  if (!std::exchange(chosen_, true)) {
     for (const auto& [index, table] : tables_) {
       for (shader::PageEntry& entry : std::span(entries(table), kLevel2Entries)) entry.write = 0;
     }
     // The window knows no pages that can't be stored to.
     const shader::PageTableWindow none{};
     std::memcpy(level1_.mapped().data() + kLevel1Entries * 8, &none, sizeof(none));
-    storable_.emplace();
   }
-  for (const uint64_t page : *storable_) let_store(page, false);
+  for (const uint64_t page : storable_) let_store(page, false);
   for (const uint64_t page : pages) let_store(page, true);
   storable_ = std::move(pages);
 }

@@ -55,7 +55,8 @@ class DevicePageTable {
   std::vector<std::pair<uint32_t, uint32_t>> free_;  // chunk, slot
   std::map<uint64_t, Table> tables_;                 // by level-1 index
   std::vector<Shown> shown_;                         // sorted
-  std::optional<std::vector<uint64_t>> storable_;    // let_store_only
+  std::vector<uint64_t> storable_;                   // by let_store_only
+  bool chosen_ = false;                              // it was called
 };
 
 }  // namespace orrery::dispatch

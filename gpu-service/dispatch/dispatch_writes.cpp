@@ -43,9 +43,11 @@ DispatchWrites DispatchExecutor::State::writes_of(const DispatchState& dispatch,
   const Route start = routes.start(key);
   const bool host_runs = !options.device_addressing || start == Route::host_run;
   const auto found_by_host_run = [&](std::string otherwise) {
-    const TraceKey key = trace_key(dispatch, program->content, true);
-    const auto kept = traces.find(key, asker, may_change, TraceAsker::queued_writes);
-    return kept && *kept ? written(**kept) : unbounded(std::move(otherwise));
+    const TraceKey asked = trace_key(dispatch, program->content, true);
+    if (const auto kept = traces.find(asked, asker, may_change, TraceAsker::queued_writes); kept && *kept) {
+      return written(**kept);
+    }
+    return unbounded(std::move(otherwise));
   };
   if (translation->module && translation->module->writes_anywhere) {
     const auto& module = *translation->module;
