@@ -144,7 +144,7 @@ void DispatchExecutor::State::prepare_now(const DispatchState& dispatch, const L
 bool DispatchExecutor::State::prepared_ahead(const DispatchState& dispatch, const LaunchGeometry& geometry,
                                              const shader::TranslateOptions& options) {
   if (workers.threads() == 0) return true;
-  const std::lock_guard lock(ahead_mutex);
+  const measure::CountedLock lock(ahead_mutex);
   const PreparationKey key = key_of(dispatch, options);
   const auto known = ahead.find(key);
   if (known != ahead.end()) {
@@ -177,7 +177,7 @@ void DispatchExecutor::State::prepare(const DispatchState& dispatch) {
   if (!geometry || geometry->empty()) return;
   const auto options = options_of(dispatch, *geometry, device.facts());
   const PreparationKey key = key_of(dispatch, options);
-  const std::lock_guard lock(ahead_mutex);
+  const measure::CountedLock lock(ahead_mutex);
   // What an earlier announcement made is there, or is made again when it is asked for.
   if (announced.size() >= kMostAnnounced) announced.clear();
   if (!announced.insert(key).second || ahead.contains(key) || ahead.size() >= kMostAhead) return;
@@ -380,7 +380,7 @@ std::optional<std::vector<Refusal>> DispatchExecutor::State::run_route(const Dis
     return refused(dispatch, launch, routed.error());
   }
   if (workers.threads() != 0) {
-    const std::lock_guard lock(ahead_mutex);
+    const measure::CountedLock lock(ahead_mutex);
     ahead.erase(key_of(dispatch, options));
   }
   const uint64_t group_memory = routed->prepared.translation->module->group_memory;

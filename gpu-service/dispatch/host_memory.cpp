@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "shared/measure/span.hpp"
+
 namespace orrery::dispatch {
 
 std::shared_ptr<const PageSnapshots::Page> PageSnapshots::page(uint64_t number) {
-  const std::lock_guard lock(mutex_);
+  const measure::CountedLock lock(mutex_);
   const auto known = pages_.find(number);
   if (known != pages_.end()) return known->second;
   if (pages_.size() >= kMostPages) return nullptr;

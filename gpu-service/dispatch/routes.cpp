@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "shared/measure/span.hpp"
+
 namespace orrery::dispatch {
 
 const char* name(Route route) {
@@ -25,25 +27,25 @@ std::string describe(std::span<const RouteTried> tried) {
 }
 
 Route RememberedRoutes::start(const ProgramKey& program) const {
-  const std::lock_guard lock(mutex_);
+  const measure::CountedLock lock(mutex_);
   const auto found = routes_.find(program);
   return found == routes_.end() ? Route::trace : found->second;
 }
 
 void RememberedRoutes::remember(const ProgramKey& program, Route route) {
-  const std::lock_guard lock(mutex_);
+  const measure::CountedLock lock(mutex_);
   // Code that is made anew all the time must not fill the host's memory; what is forgotten is found out again.
   if (routes_.size() >= kMostPrograms) routes_.clear();
   routes_[program] = route;
 }
 
 void RememberedRoutes::forget(const ProgramKey& program) {
-  const std::lock_guard lock(mutex_);
+  const measure::CountedLock lock(mutex_);
   routes_.erase(program);
 }
 
 size_t RememberedRoutes::size() const {
-  const std::lock_guard lock(mutex_);
+  const measure::CountedLock lock(mutex_);
   return routes_.size();
 }
 

@@ -7,6 +7,7 @@
 #include "gpu-service/dispatch/descriptor_source.hpp"
 #include "gpu-service/dispatch/image_extent.hpp"
 #include "gpu-service/shader/image/specialization.hpp"
+#include "shared/measure/span.hpp"
 
 namespace orrery::dispatch {
 
@@ -97,7 +98,7 @@ std::optional<TracedBuffers> TracedBuffersMemo::find(const TraceKey& key, const 
                                                      TraceAsker asker, TraceMiss* missed) {
   std::shared_ptr<const Kept> kept;
   {
-    const std::lock_guard lock(mutex_);
+    const measure::CountedLock lock(mutex_);
     const auto found = std::ranges::find_if(kept_, [&](const auto& k) { return k->key == key; });
     if (found != kept_.end()) kept = *found;
   }
@@ -105,7 +106,7 @@ std::optional<TracedBuffers> TracedBuffersMemo::find(const TraceKey& key, const 
   uint64_t read_spans = 0;
   const auto check =
       kept ? memory::check_notes(kept->notes, memory, may_change, read_spans) : memory::NotesCheck::bytes_changed;
-  const std::lock_guard lock(mutex_);
+  const measure::CountedLock lock(mutex_);
   counters_.read_spans += read_spans;
   if (kept) {
     switch (check) {
@@ -133,7 +134,7 @@ std::optional<TracedBuffers> TracedBuffersMemo::find(const TraceKey& key, const 
 }
 
 void TracedBuffersMemo::keep(TraceKey key, TracedBuffers answer, memory::MemoryNotes notes) {
-  const std::lock_guard lock(mutex_);
+  const measure::CountedLock lock(mutex_);
   std::erase_if(kept_, [&](const auto& k) { return k->key == key; });
   if (!notes.not_checkable.empty()) {
     ++counters_.not_kept;
@@ -144,12 +145,12 @@ void TracedBuffersMemo::keep(TraceKey key, TracedBuffers answer, memory::MemoryN
 }
 
 TraceCounters TracedBuffersMemo::counters() const {
-  const std::lock_guard lock(mutex_);
+  const measure::CountedLock lock(mutex_);
   return counters_;
 }
 
 size_t TracedBuffersMemo::size() const {
-  const std::lock_guard lock(mutex_);
+  const measure::CountedLock lock(mutex_);
   return kept_.size();
 }
 

@@ -12,6 +12,7 @@
 
 #include "gpu-service/dispatch/module_bytes.hpp"
 #include "shared/log.hpp"
+#include "shared/measure/span.hpp"
 #include "shared/plain_file.hpp"
 
 namespace orrery::dispatch {
@@ -168,7 +169,7 @@ void TranslationStore::save(const shader::Program& program, const shader::Transl
     return;
   }
   ++saved_;
-  const std::lock_guard lock(keeping_);
+  const measure::CountedLock lock(keeping_);
   held_ += file_bytes;
   if (!counted_ || held_ > most_bytes_) keep_within_bounds();
 }

@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <utility>
 
+#include "shared/measure/span.hpp"
+
 namespace orrery::dispatch {
 
 Workers::Workers(unsigned threads) {
@@ -11,7 +13,7 @@ Workers::Workers(unsigned threads) {
 
 Workers::~Workers() {
   {
-    const std::lock_guard lock(mutex_);
+    const measure::CountedLock lock(mutex_);
     stopping_ = true;
     jobs_.clear();
   }
@@ -22,7 +24,7 @@ Workers::~Workers() {
 void Workers::start(std::function<void()> job) {
   if (threads_.empty()) return job();
   {
-    const std::lock_guard lock(mutex_);
+    const measure::CountedLock lock(mutex_);
     jobs_.push_back(std::move(job));
   }
   changed_.notify_all();

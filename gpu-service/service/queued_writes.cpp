@@ -29,7 +29,7 @@ QueuedWrites::QueuedWrites(protocol::ControlSegmentView& segment, memory::GuestM
 
 QueuedWrites::~QueuedWrites() {
   {
-    const std::lock_guard lock(mutex_);
+    const measure::CountedLock lock(mutex_);
     stopping_ = true;
   }
   changed_.notify_all();
@@ -46,26 +46,26 @@ void QueuedWrites::start() {
 
 void QueuedWrites::submitted() {
   {
-    const std::lock_guard lock(mutex_);
+    const measure::CountedLock lock(mutex_);
     news_ = true;
   }
   changed_.notify_all();
 }
 
 void QueuedWrites::retired(uint32_t queue, uint64_t sequence, const command::RegisterFile& registers) {
-  const std::lock_guard lock(mutex_);
+  const measure::CountedLock lock(mutex_);
   // Nobody looks: what is forgotten counts as foreseen.
   if (retired_.size() >= kMostRetired) retired_.erase(retired_.begin());
   retired_.insert_or_assign(sequence, Retired{queue, registers});
 }
 
 std::optional<Error> QueuedWrites::error() const {
-  const std::lock_guard lock(mutex_);
+  const measure::CountedLock lock(mutex_);
   return error_;
 }
 
 void QueuedWrites::fail_with(Error error) {
-  const std::lock_guard lock(mutex_);
+  const measure::CountedLock lock(mutex_);
   if (!error_) error_ = std::move(error);
 }
 
@@ -93,7 +93,7 @@ Result<void> QueuedWrites::catch_up() {
   ORRERY_TRY(lookahead_.memory().refresh());
   std::map<uint64_t, Retired> retired;
   {
-    const std::lock_guard lock(mutex_);
+    const measure::CountedLock lock(mutex_);
     retired = std::exchange(retired_, {});
   }
   std::vector<uint64_t> gone;
@@ -156,7 +156,7 @@ Result<std::vector<std::byte>> QueuedWrites::answer_to(std::span<const std::byte
 void QueuedWrites::answer() {
   for (;;) {
     {
-      const std::lock_guard lock(mutex_);
+      const measure::CountedLock lock(mutex_);
       if (stopping_) return;
     }
     auto record = questions_.pop(kSlice);
