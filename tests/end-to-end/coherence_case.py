@@ -50,8 +50,10 @@ class Coherence(RunCase):
             self.assertEqual(counters["harvests"], 12)
             self.assertEqual(report["spans"]["harvest"]["count"], 12)
             self.assertEqual((counters["escapes"], counters["write_conflicts"]), (0, 0))
+        # A mebibyte is rewritten before each cycle but the first, which uploads all. Pages of commands, tables and labels are uploaded in both
+        # runs, the more often the further apart the title's writes and the harvests happen to lie.
         more = reports["100"]["counters"]["uploaded_bytes"] - reports["0"]["counters"]["uploaded_bytes"]
-        self.assertGreaterEqual(more, 5 << 20, "a mebibyte is rewritten before each cycle but the first, which uploads all")
+        self.assertLess(abs(more - (5 << 20)), 256 << 10)
 
     def test_the_naive_method_harvests_before_every_dispatch(self):
         file = self.folder / "report.json"

@@ -8,6 +8,11 @@ from running import BUILD, CHECKOUT, RunCase, frames, orrery
 
 
 class Titles(RunCase):
+    def nothing_escaped(self, file):
+        """Every access of every program fell into the title's memory."""
+        counters = json.loads(file.read_text())["counters"]
+        self.assertEqual((counters["escapes"], counters["write_conflicts"]), (0, 0))
+
     def test_hello_prints_and_its_exit_code_is_passed_on(self):
         run = orrery("run", "hello")
         self.assertEqual(run.code, 0, run)
@@ -15,22 +20,28 @@ class Titles(RunCase):
         self.assertEqual(orrery("run", "hello", "--code", "7").code, 7)
 
     def test_every_kernel_equals_its_cpu_result(self):
-        run = orrery("run", "--headless", "--cpu", "kernels", "--size", "small", timeout=280)
+        file = self.folder / "report.json"
+        run = orrery("run", "--headless", "--cpu", "--report", file, "kernels", "--size", "small", timeout=280)
         self.assertEqual(run.code, 0, run)
+        self.nothing_escaped(file)
         last = run.out.strip().splitlines()[-1]
         self.assertRegex(last, r"^kernels: [1-9][0-9]* equal, 0 different, 0 refused$")
 
     def test_counters_changed_in_place_are_what_the_cpu_says(self):
         for coherence in ("imported", "mirrored"):
-            run = orrery("run", "--headless", "--cpu", "--coherence", coherence, "counters", "--rounds", 10, "--steps", 3, timeout=280)
+            file = self.folder / f"report-{coherence}.json"
+            run = orrery("run", "--headless", "--cpu", "--coherence", coherence, "--report", file, "counters", "--rounds", 10, "--steps", 3, timeout=280)
             self.assertEqual(run.code, 0, run)
+            self.nothing_escaped(file)
             self.assertIn("counters: 30 steps, 0 values wrong", run.out)
 
     def test_two_runs_of_raymarch_under_the_logical_clock_are_identical(self):
         for name in ("a", "b"):
-            run = orrery("run", "--headless", "--cpu", "--logical-clock", "--frames", 8, "--keep-frames", self.folder / name,
+            file = self.folder / f"report-{name}.json"
+            run = orrery("run", "--headless", "--cpu", "--logical-clock", "--frames", 8, "--keep-frames", self.folder / name, "--report", file,
                          "raymarch", "--size", "320x180", timeout=280)
             self.assertEqual(run.code, 0, run)
+            self.nothing_escaped(file)
         self.assert_same_frames(self.folder / "a", self.folder / "b", 8)
         # The picture moves: a run that shows one frame for ever is no animation.
         self.assertGreater(len({f.read_bytes() for f in frames(self.folder / "a")}), 4)

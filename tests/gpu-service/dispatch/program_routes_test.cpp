@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <random>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include "gpu-service/dispatch/routes.hpp"
@@ -123,6 +124,11 @@ class Programs : public Executing {
     memory::GuestMemory own = guest.memory->another();
     EXPECT_TRUE(own.refresh());
     return executor->writes_of(state, own, may_change);
+  }
+  // Nothing went wrong, or each line says where.
+  static void expect_named(const std::string& text) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) EXPECT_NE(line.find("program "), std::string::npos) << line;
   }
   ExecutorOptions without_addressing() const {
     ExecutorOptions wanted = options();
@@ -293,8 +299,8 @@ TEST_P(Programs, pointers_that_lead_back_to_themselves_are_named_or_harmless) {
     ASSERT_TRUE(executor->acquire());
     const std::string why = fourth == 3u << 28 ? "descriptors lie in it" : "its bounds check leaves the offset free";
     EXPECT_NE(writes_of(state).unbounded.find(why), std::string::npos) << writes_of(state).unbounded;
-    const std::string said = text_of(executor->dispatch(state)) + text_of(finished());
-    EXPECT_TRUE(said.empty() || said.find("program ") != std::string::npos) << said;
+    expect_named(text_of(executor->dispatch(state)));
+    expect_named(text_of(finished()));
     point(kTable, kTable);
   }
   EXPECT_GE(executor->counters().device_addressed, 1u);
@@ -309,6 +315,10 @@ TEST_P(Programs, broken_tables_are_named_or_harmless) {
     const std::string text = text_of(executor->dispatch(state));
     return text + text_of(finished());
   };
+  const auto expect_mapped = [&](const DispatchWrites& writes) {
+    EXPECT_TRUE(writes.unbounded.empty() || writes.spans.empty());
+    for (const auto& span : writes.spans) EXPECT_TRUE(guest.memory->mapped(span.begin, span.size)) << span.begin.value;
+  };
   const uint64_t places[] = {kUnmapped, kData + 0x400000 - 64, kCode, 0, 0xffff'ffff'ffc0, kTable};
   const uint32_t sizes[] = {0, 1, 0x1000, 0x7fffffff, 0xffffffff};
   for (const uint64_t place : places) {
@@ -318,20 +328,63 @@ TEST_P(Programs, broken_tables_are_named_or_harmless) {
         const uint32_t words[] = {static_cast<uint32_t>(place), static_cast<uint32_t>(place >> 32) | 4u << 16, size,
                                   fourth};
         std::memcpy(guest.guest_bytes(at(kTable)), words, 16);
-        (void)run();
-        (void)writes_of(state);
+        expect_named(run());
+        expect_mapped(writes_of(state));
       }
     }
   }
+  // Code for a table: what its words say is taken for a descriptor.
+  set_address(state, 0, kCode + 0x400);
+  expect_named(run());
+  expect_mapped(writes_of(state));
   // A table in the middle of which nothing is mapped, and one that leaves the address space.
   for (const uint64_t table : {kUnmapped, kData + 0x400000 - 8, UINT64_MAX - 7}) {
     set_address(state, 0, table);
-    (void)run();
+    const std::string text = run();
+    EXPECT_NE(text.find("program "), std::string::npos) << text;
     EXPECT_NE(writes_of(state).unbounded, "") << table;
   }
   set_address(state, 0, kTable);
   describe(0, kOut, kGroups * 128);
   EXPECT_EQ(run(), "");
+  EXPECT_EQ(guest.word(at(kOut), 33), 1u);
+}
+
+TEST_P(Programs, a_table_that_is_unmapped_and_mapped_again_all_the_time_is_read_or_named) {
+  const std::vector whole{TestGuest::entry(kCode, 0x4000, kCodeOffset), TestGuest::entry(kData, 0x400000, kDataOffset)};
+  const std::vector without{TestGuest::entry(kCode, 0x4000, kCodeOffset),
+                            TestGuest::entry(kIn, 0x3f0000, kDataOffset + 0x10000)};
+  auto state = state_of(load(kOneEntry));
+  state.user_data[4] = 0;
+  describe(0, kOut, kGroups * 128);
+  // Between the question and the dispatch.
+  EXPECT_EQ(writes_of(state).unbounded, "");
+  guest.map(without);
+  ASSERT_TRUE(executor->acquire());
+  EXPECT_NE(writes_of(state).unbounded, "");
+  std::string gone = text_of(executor->dispatch(state));
+  gone += text_of(finished());
+  EXPECT_NE(gone.find("program "), std::string::npos) << gone;
+  EXPECT_EQ(guest.word(at(kOut), 33), 0u);
+  // Whenever the title likes.
+  std::atomic<bool> stop{false};
+  std::thread title([&] {
+    for (uint64_t n = 0; !stop; ++n) guest.map(n % 2 == 0 ? whole : without);
+  });
+  for (int n = 0; n < 40; ++n) {
+    EXPECT_TRUE(executor->acquire());
+    expect_named(text_of(executor->dispatch(state)));
+    for (const auto& span : writes_of(state).spans) {
+      EXPECT_EQ(span, (memory::GuestSpan{{kOut}, {kGroups * 128}}));
+    }
+    expect_named(text_of(finished()));
+  }
+  stop = true;
+  title.join();
+  guest.map(whole);
+  ASSERT_TRUE(executor->acquire());
+  EXPECT_EQ(text_of(executor->dispatch(state)), "");
+  EXPECT_EQ(text_of(finished()), "");
   EXPECT_EQ(guest.word(at(kOut), 33), 1u);
 }
 
