@@ -4,7 +4,7 @@
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("orrery::protocol::wire");
 
-const protocolVersion :UInt32 = 6;
+const protocolVersion :UInt32 = 7;
 
 # Sent by each side over the control socket, once per life of the service. The guest's Hello carries descriptors in this
 # order: guest arena, control segment, redo memory, and what `tracking` says.
