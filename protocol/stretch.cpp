@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 
+#include "shared/differing_bytes.hpp"
 #include "shared/futex.hpp"
 #include "shared/injection.hpp"
 
@@ -67,34 +69,34 @@ Result<void> StretchWriter::bytes(ArenaOffset to, std::span<const std::byte> byt
 }
 
 Result<void> StretchWriter::changed(ArenaOffset page, std::span<const std::byte> now, std::span<const std::byte> twin) {
-  std::array<std::pair<uint32_t, uint32_t>, kMostRuns> runs;
-  size_t count = 0;
-  bool many = false;
-  for (uint32_t at = 0; at < kPage && !many;) {
-    if (at % 8 == 0 && std::memcmp(now.data() + at, twin.data() + at, 8) == 0) {
-      at += 8;
-    } else if (now[at] == twin[at]) {
-      ++at;
+  std::array<uint64_t, kPage / 64> differ;
+  uint64_t before = 0;  // the bit before the word's first
+  size_t runs = 0;
+  for (size_t word = 0; word < differ.size(); ++word) {
+    differ[word] = differing_bytes(now.data() + word * 64, twin.data() + word * 64);
+    runs += static_cast<size_t>(std::popcount(differ[word] & ~(differ[word] << 1 | before)));
+    before = differ[word] >> 63;
+  }
+  if (runs > kMostRuns) {
+    std::array<std::byte, kMaskBytes + kPage> masked;
+    std::memcpy(masked.data(), differ.data(), kMaskBytes);
+    std::memcpy(masked.data() + kMaskBytes, now.data(), kPage);
+    return item(StretchItem::masked_page, page.value, 0, masked);
+  }
+  const auto differs = [&](uint32_t at) { return (differ[at / 64] >> (at % 64) & 1) != 0; };
+  for (uint32_t at = 0; at < kPage;) {
+    if (differ[at / 64] >> (at % 64) == 0) {
+      at = (at / 64 + 1) * 64;
+    } else if (!differs(at)) {
+      at += static_cast<uint32_t>(std::countr_zero(differ[at / 64] >> (at % 64)));
     } else {
       uint32_t end = at + 1;
-      while (end < kPage && now[end] != twin[end]) ++end;
-      many = count == kMostRuns;
-      if (!many) runs[count++] = {at, end};
+      while (end < kPage && differs(end)) ++end;
+      ORRERY_TRY(bytes({page.value + at}, now.subspan(at, end - at)));
       at = end;
     }
   }
-  if (!many) {
-    for (const auto& [begin, end] : std::span(runs).first(count)) {
-      ORRERY_TRY(bytes({page.value + begin}, now.subspan(begin, end - begin)));
-    }
-    return {};
-  }
-  std::array<std::byte, kMaskBytes + kPage> masked{};
-  for (uint32_t at = 0; at < kPage; ++at) {
-    if (now[at] != twin[at]) masked[at / 8] |= std::byte{1} << (at % 8);
-  }
-  std::memcpy(masked.data() + kMaskBytes, now.data(), kPage);
-  return item(StretchItem::masked_page, page.value, 0, masked);
+  return {};
 }
 
 Result<void> StretchWriter::queue_event(uint32_t queue, uint32_t context_id) {
@@ -157,10 +159,17 @@ void store(std::byte* to, const std::byte* from, uint64_t size) {
 
 uint64_t store_masked(std::byte* to, const std::byte* from) {
   uint64_t stored = 0;
-  for (uint64_t at = 0; at < kPage; ++at) {
-    if ((from[at / 8] >> (at % 8) & std::byte{1}) == std::byte{0}) continue;
-    to[at] = from[kMaskBytes + at];
-    ++stored;
+  for (uint64_t at = 0; at < kPage; at += 64) {
+    uint64_t mask = 0;
+    std::memcpy(&mask, from + at / 8, sizeof mask);
+    const std::byte* const bytes = from + kMaskBytes + at;
+    stored += static_cast<uint64_t>(std::popcount(mask));
+    while (mask != 0) {
+      // Runs of bytes: what the title's CPU writes between them stays.
+      const int begin = std::countr_zero(mask), size = std::countr_one(mask >> begin);
+      std::memcpy(to + at + begin, bytes + begin, static_cast<size_t>(size));
+      mask = begin + size == 64 ? 0 : mask >> (begin + size) << (begin + size);
+    }
   }
   return stored;
 }

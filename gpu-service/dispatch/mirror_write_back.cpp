@@ -1,7 +1,9 @@
 // The way back: bytes that the device changed, and no others.
+#include <bit>
 #include <cstring>
 
 #include "gpu-service/dispatch/mirror_sync.hpp"
+#include "shared/differing_bytes.hpp"
 #include "shared/log.hpp"
 
 namespace orrery::dispatch {
@@ -97,15 +99,19 @@ Result<void> MirrorSync::apply(const PageRecord& record, std::optional<WriteConf
   std::byte* const to = arena_.data() + record.offset;
   constexpr size_t kBlock = 64;
   for (size_t block = 0; block < kHostPage; block += kBlock) {
-    if (std::memcmp(record.mirror.data() + block, record.twin.data() + block, kBlock) == 0) continue;
-    for (size_t i = block; i < block + kBlock; ++i) {
-      if (record.mirror[i] == record.twin[i]) continue;
-      if (to[i] != record.twin[i]) {
-        if (!conflict) conflict = WriteConflict{0, {record.offset + i}};
-        ++conflict->bytes;
-      }
-      if (redo_ == nullptr) to[i] = record.mirror[i];
-      ++counters_.written_back_bytes;
+    const std::byte* const twin = record.twin.data() + block;
+    const uint64_t stored = differing_bytes(record.mirror.data() + block, twin);
+    if (stored == 0) continue;
+    counters_.written_back_bytes += static_cast<uint64_t>(std::popcount(stored));
+    if (const uint64_t both = stored & differing_bytes(to + block, twin); both != 0) {
+      if (!conflict)
+        conflict = WriteConflict{0, {record.offset + block + static_cast<uint64_t>(std::countr_zero(both))}};
+      conflict->bytes += static_cast<uint64_t>(std::popcount(both));
+    }
+    if (redo_ != nullptr) continue;
+    for (uint64_t left = stored; left != 0; left &= left - 1) {
+      const size_t i = block + static_cast<size_t>(std::countr_zero(left));
+      to[i] = record.mirror[i];
     }
   }
   return redo_ == nullptr ? Result<void>{} : redo_->changed({record.offset}, record.mirror, record.twin);
