@@ -113,8 +113,16 @@ class Gatherer {
 
   void share_branches() {
     const std::vector<uint32_t> body = std::move(f_.blocks[block_].body);
+    components_.clear();
+    for (const uint32_t id : body)
+      if (f_.insts[id].op == Op::component) components_.emplace_back(f_.args(Value{id})[0].id, id);
+    std::ranges::sort(components_);
     std::vector<uint32_t> out;
     for (size_t i = 0; i < body.size();) {
+      if (run_of_[body[i]] != 0) {  // taken into an earlier run
+        ++i;
+        continue;
+      }
       if (!is_access(f_.insts[body[i]].op)) {
         out.push_back(body[i++]);
         continue;
@@ -183,6 +191,7 @@ class Gatherer {
     std::vector<uint32_t> inside, behind;
     ++now_;
     for (const uint32_t id : items) {
+      if (run_of_[id] != 0) continue;
       const bool access = is_access(f_.insts[id].op);
       if (!access && !depends(id)) {
         out.push_back(id);
@@ -203,6 +212,7 @@ class Gatherer {
     }
     std::ranges::reverse(behind);
     std::erase_if(inside, [&](uint32_t id) { return run_of_[id] != run; });
+    take_components(run, inside);
 
     for (const uint32_t id : inside)
       for (const Value v : f_.args(Value{id}))
@@ -232,6 +242,17 @@ class Gatherer {
       out.push_back(copy);
     }
     out.insert(out.end(), behind.begin(), behind.end());
+  }
+  // A load's components are joined and not the load, so that those that stand behind the run come along.
+  void take_components(uint32_t run, std::vector<uint32_t>& inside) {
+    for (size_t n = 0, count = inside.size(); n < count; ++n) {
+      if (f_.insts[inside[n]].op != Op::load) continue;
+      for (const auto& [load, id] : std::ranges::equal_range(components_, inside[n], {}, &Component::first)) {
+        if (run_of_[id] == run) continue;
+        run_of_[id] = run;
+        inside.push_back(id);
+      }
+    }
   }
   uint32_t& inner_uses(uint32_t id) {
     if (inner_uses_.size() < f_.insts.size()) inner_uses_.resize(f_.insts.size());
@@ -288,6 +309,8 @@ class Gatherer {
   ir::Function& f_;
   const bool alone_;
   std::vector<uint32_t> uses_, mark_, run_of_, replaced_, inner_uses_;
+  using Component = std::pair<uint32_t, uint32_t>;  // a load, and one of its components in this block
+  std::vector<Component> components_;
   std::vector<std::tuple<Value, Type, uint32_t>> constants_;
   uint32_t block_ = 0, now_ = 0, runs_ = 0;
 };

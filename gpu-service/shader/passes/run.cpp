@@ -33,9 +33,7 @@ void run(ir::Function& f, const Wishes& wishes, cfg::StructuredGraph* graph) {
   remove_dead(f);
   if (parts && graph && thread_branches(f, *graph, wishes.alone)) remove_dead(f);
   if (wishes.fence && !parts) fence_accesses(f);
-  // Each access keeps a branch of its own: shared ones made modules invalid for 5 of 634 kernels of librocsparse and
-  // librocrand (a value used behind the branch that it was loaded in), which is not understood yet.
-  gather_accesses(f, false);
+  gather_accesses(f, wishes.alone);
 }
 
 }  // namespace orrery::shader::passes
