@@ -73,7 +73,7 @@ std::vector<uint32_t> known_constants(const DispatchState& dispatch, const shade
     if (!words) return {};
     traced.push_back({.words = {words->begin(), words->end()}});
   }
-  return image_constants(module, traced);
+  return descriptor_constants(module, traced);
 }
 
 Access access_of(const Prepared& prepared) {
@@ -245,7 +245,7 @@ std::expected<Prepared, RouteRefusal> DispatchExecutor::State::prepare_bound(con
       if (image.written) prepared.image_writes.push_back(prepared.images.back());
     }
   }
-  return compiled(std::move(prepared), image_constants(module, *traced), launch.wait);
+  return compiled(std::move(prepared), descriptor_constants(module, *traced), launch.wait);
 }
 
 std::expected<Prepared, RouteRefusal> DispatchExecutor::State::compiled(Prepared prepared,

@@ -113,6 +113,7 @@ void append_module(std::vector<std::byte>& out, const shader::Module& module) {
     w.put(static_cast<uint8_t>(buffer.read));
     w.put(static_cast<uint8_t>(buffer.written));
     w.put(static_cast<uint8_t>(buffer.scalar));
+    w.put(static_cast<uint8_t>(buffer.typed));
   }
   w.put(static_cast<uint32_t>(module.images.size()));
   for (const shader::TracedImage& image : module.images) {
@@ -158,6 +159,7 @@ std::optional<shader::Module> module_of(std::span<const std::byte> bytes) {
     buffer.read = r.flag();
     buffer.written = r.flag();
     buffer.scalar = r.flag();
+    buffer.typed = r.flag();
     module.buffers.push_back(std::move(buffer));
   }
   const auto images = r.get<uint32_t>();

@@ -211,7 +211,7 @@ std::shared_ptr<Translation> ProgramCache::make(const ReadProgram& program, cons
     translation->refusals.push_back({0, "program",
                                      fmt::format("wants {} bytes of workgroup memory; the device has {}",
                                                  module->workgroup_bytes, options.host.workgroup_memory)});
-  } else if (module->images.empty() && module->buffers.size() <= device_.facts().max_storage_buffers) {
+  } else if (!module->has_constants() && module->buffers.size() <= device_.facts().max_storage_buffers) {
     // A module with more buffers gets no pipeline; the executor turns to the page table.
     auto made = compile(device_, *module, program.address, translation->name, {});
     if (!made->refusal.empty()) {
@@ -229,7 +229,7 @@ std::shared_ptr<Translation> ProgramCache::make(const ReadProgram& program, cons
                module->spirv.size(), module->buffers.size(), module->uses_page_table ? ", page table" : "",
                module->lds_in_memory ? ", LDS in device memory" : "",
                module->dispatcher_loop ? ", dispatcher loop" : "");
-    if (module->images.empty()) module->spirv = {};
+    if (!module->has_constants()) module->spirv = {};
     translation->module = std::move(*module);
   }
   return translation;
@@ -238,7 +238,7 @@ std::shared_ptr<Translation> ProgramCache::make(const ReadProgram& program, cons
 PipelineAsk ProgramCache::pipeline(const std::shared_ptr<Translation>& translation, std::vector<uint32_t> constants) {
   const measure::CountedLock lock(mutex_);
   auto& made = translation->pipelines;
-  if (translation->module->images.empty()) constants.clear();
+  if (!translation->module->has_constants()) constants.clear();
   if (made.size() >= kMostPipelines && !made.contains(constants)) constants.clear();
   if (const auto known = made.find(constants); known != made.end()) return {known->second, {}};
   auto promise = std::make_shared<std::promise<std::shared_ptr<const MadePipeline>>>();

@@ -6,7 +6,7 @@
 #include "gpu-service/dispatch/buffer_descriptor.hpp"
 #include "gpu-service/dispatch/descriptor_source.hpp"
 #include "gpu-service/dispatch/image_extent.hpp"
-#include "gpu-service/shader/image/specialization.hpp"
+#include "gpu-service/shader/descriptor_constants.hpp"
 #include "shared/measure/span.hpp"
 
 namespace orrery::dispatch {
@@ -46,6 +46,7 @@ TracedBuffers trace_buffers(std::span<const shader::BoundBuffer> buffers, const 
       return unbound("not all of it is mapped");
     }
     traced.push_back({{descriptor.base, {*extent.bytes}}, buffers[i].read, buffers[i].written});
+    if (buffers[i].typed) traced.back().words = {words->begin(), words->end()};
   }
   return no_table_written(std::move(traced), buffers.size(), memory);
 }
@@ -73,16 +74,19 @@ TracedBuffers trace_descriptors(const shader::Module& module, const DispatchStat
   return no_table_written(std::move(traced), module.buffers.size(), memory);
 }
 
-std::vector<uint32_t> image_constants(const shader::Module& module, std::span<const TracedBuffer> traced) {
-  if (module.images.empty()) return {};
-  using shader::ImageConstants;
-  std::vector<ImageConstants::ImageWords> images(module.images.size());
-  std::vector<ImageConstants::SamplerWords> samplers(module.samplers.size());
+std::vector<uint32_t> descriptor_constants(const shader::Module& module, std::span<const TracedBuffer> traced) {
+  if (!module.has_constants()) return {};
+  using shader::DescriptorConstants;
+  std::vector<DescriptorConstants::ImageWords> images(module.images.size());
+  std::vector<DescriptorConstants::SamplerWords> samplers(module.samplers.size());
+  std::vector<DescriptorConstants::BufferWords> buffers(module.buffers.size());
   const auto of_images = traced.subspan(module.buffers.size());
   const auto of_samplers = of_images.subspan(images.size());
   for (size_t i = 0; i < images.size(); ++i) std::ranges::copy(of_images[i].words, images[i].begin());
   for (size_t i = 0; i < samplers.size(); ++i) std::ranges::copy(of_samplers[i].words, samplers[i].begin());
-  return ImageConstants::values(images, samplers);
+  for (size_t i = 0; i < buffers.size(); ++i)
+    if (module.buffers[i].typed) buffers[i] = {traced[i].words[1], traced[i].words[3]};
+  return DescriptorConstants::values(images, samplers, buffers);
 }
 
 TraceKey trace_key(const DispatchState& state, ContentHash code, bool host_runs_allowed) {

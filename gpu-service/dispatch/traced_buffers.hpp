@@ -24,7 +24,7 @@ namespace orrery::dispatch {
 struct TracedBuffer {
   memory::GuestSpan span;
   bool read = false, written = false;
-  std::vector<uint32_t> words = {};  // of an image's T# or a sampler's S#
+  std::vector<uint32_t> words = {};  // of an image's T#, a sampler's S# or a typed buffer's V#
   friend bool operator==(const TracedBuffer&, const TracedBuffer&) = default;
 };
 // One per BoundBuffer of the module, in order, then its images, then its samplers; or why the program can't be bound
@@ -38,7 +38,7 @@ TracedBuffers trace_buffers(std::span<const shader::BoundBuffer> buffers, const 
 TracedBuffers trace_descriptors(const shader::Module& module, const DispatchState& dispatch, uint64_t most_bytes,
                                 memory::RecordingMemory& memory);
 // The module's specialization constants; `traced` is an answer of trace_descriptors.
-std::vector<uint32_t> image_constants(const shader::Module& module, std::span<const TracedBuffer> traced);
+std::vector<uint32_t> descriptor_constants(const shader::Module& module, std::span<const TracedBuffer> traced);
 
 // Two dispatches ask the same when program, code and registers are the same, wherever they came from.
 struct TraceKey {

@@ -1,6 +1,7 @@
 // The translator's interface: guest program words in, SPIR-V module out. Knows no Vulkan and no guest memory.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <expected>
@@ -76,6 +77,7 @@ struct BoundBuffer {
   DescriptorSource source;
   bool read = false, written = false;
   bool scalar = false;  // by scalar instructions, which count records of its stride whatever its check says
+  bool typed = false;   // with its format, which the pipeline may be given
 };
 // An image whose T# is traced. Nothing is bound for it: the module takes the T# apart itself.
 struct TracedImage {
@@ -88,7 +90,7 @@ struct TracedImage {
 // layout.required_subgroup() required when that is not 0;
 // - descriptor set 0, binding i: storage buffer i of `buffers`;
 // - push constants: PushConstants below;
-// - specialization constants, where there are images: image/specialization.hpp.
+// - specialization constants, where has_constants(): descriptor_constants.hpp.
 struct PushConstants {
   std::array<uint32_t, 16> user_data;  // offset 0
   uint64_t page_table;                 // 64: device address of the level-1 table
@@ -146,6 +148,10 @@ struct Module {
   // Facts for reports.
   uint32_t guest_instructions = 0;
   bool dispatcher_loop = false;  // control flow was not structured everywhere
+
+  bool has_constants() const {
+    return !images.empty() || std::ranges::any_of(buffers, [](const BoundBuffer& b) { return b.typed; });
+  }
 };
 
 // The gate's view of the options: who chooses a layout and who emits code for it agree on it.

@@ -60,13 +60,21 @@ std::array<Value, 4> read_components(Builder& b, const Instruction& i, const Mem
   return values;
 }
 
+// Stride, format and selectors of a traced V# are the same for a whole dispatch, and seldom others in the next.
+BufferAccess given_by_pipeline(Builder& b, BufferAccess access) {
+  if (access.route != BufferAccess::Route::bound) return access;
+  for (const uint32_t n : {1u, 3u})
+    access.words[n] = b.op(Op::bound_word, Type::u32, {access.words[n]}, access.binding * 4 + n);
+  return access;
+}
+
 }  // namespace
 
 ir::Outcome typed_buffer(Builder& b, const Instruction& i) {
   const MemoryShape& shape = memory_shape(i.opcode);
   const bool fixed = i.format == Format::mtbuf;
   if (fixed && buffer_format_name(i.data_format).empty()) return refuse("reserved buffer format");
-  const BufferAccess access = buffer_access(b, i);
+  const BufferAccess access = given_by_pipeline(b, buffer_access(b, i));
   if (access.route == BufferAccess::Route::lost)
     return refuse("private memory through a descriptor that is not traced");
   if (access.route == BufferAccess::Route::scratch) return refuse("typed access to private memory");

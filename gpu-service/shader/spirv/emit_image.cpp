@@ -1,7 +1,7 @@
 // Accesses to images: calls of the image library's functions.
 #include <cstddef>
 
-#include "gpu-service/shader/image/specialization.hpp"
+#include "gpu-service/shader/descriptor_constants.hpp"
 #include "gpu-service/shader/spirv/conditional.hpp"
 #include "gpu-service/shader/spirv/image_library.hpp"
 
@@ -34,7 +34,7 @@ const char* function_of(ImageWork work) {
 // The words of descriptors that say what is done, and not where: what preparation gave, where it gave the module its
 // descriptors; else what the program has.
 Id Emitter::descriptor_word(const ir::Access& a, size_t n, Id own) {
-  const ImageConstants constants(f_.images.size());
+  const DescriptorConstants constants(f_.images.size(), f_.samplers.size());
   std::optional<uint32_t> number;
   if (n < 8 && a.binding != 0) number = constants.of_image(a.binding - 1, static_cast<uint32_t>(n));
   if (n >= 8 && a.sampler != 0) number = constants.of_sampler(a.sampler - 1, static_cast<uint32_t>(n - 8));

@@ -1,4 +1,5 @@
 // Memory operations: each slot's access stands in its own `if (lane takes part)`, so nothing is touched speculatively.
+#include "gpu-service/shader/descriptor_constants.hpp"
 #include "gpu-service/shader/spirv/conditional.hpp"
 
 namespace orrery::shader::spirv {
@@ -66,6 +67,16 @@ bool Emitter::emit_memory(uint32_t inst, const ir::Inst& i) {
     case Op::buffer_size:
       for (uint32_t slot = first_slot(); slot < end_slot(i); ++slot) alias(inst, slot, bound_info(i.imm)[1]);
       return true;
+    case Op::bound_word: {
+      const uint32_t buffer = i.imm / 4;
+      const uint32_t number = DescriptorConstants(f_.images.size(), f_.samplers.size()).of_buffer(buffer, i.imm % 4);
+      bound_[buffer].typed = true;
+      const Id given = module_.specialized(0, Type::b1), word = module_.specialized(number, Type::u32);
+      for (uint32_t slot = first_slot(); slot < end_slot(i); ++slot) {
+        code(spv::OpSelect, {uint_type(), define(inst, slot), given, word, id(f_.args(i)[0], slot)});
+      }
+      return true;
+    }
     case Op::group_barrier:
     case Op::memory_barrier:
     case Op::wave_fence:

@@ -48,11 +48,16 @@ Result<Bound> bind(const vulkan::Device& device, const DeviceBlock& block, const
                {static_cast<uint32_t>(at - offset), static_cast<uint32_t>(*extent.bytes)}};
 }
 
-// As the executor gives them to a module with images; none where a descriptor can't be read.
-std::vector<uint32_t> image_constants(const GuestRegion& region, const dispatch::DispatchState& state,
-                                      const shader::Module& module) {
+// As the executor gives them to a module; none where a descriptor can't be read.
+std::vector<uint32_t> descriptor_constants(const GuestRegion& region, const dispatch::DispatchState& state,
+                                           const shader::Module& module) {
   const auto read = [&](GuestAddress at, std::span<std::byte> out) { return copy_guest(region, at.value, out); };
-  std::vector<dispatch::TracedBuffer> traced(module.buffers.size());
+  std::vector<dispatch::TracedBuffer> traced;
+  for (const auto& buffer : module.buffers) {
+    const auto words = dispatch::read_descriptor(buffer.source, state, read);
+    if (!words) return {};
+    traced.push_back({.words = {words->begin(), words->end()}});
+  }
   for (const auto& image : module.images) {
     const auto words = dispatch::read_image(image.source, state, read);
     if (!words) return {};
@@ -63,7 +68,7 @@ std::vector<uint32_t> image_constants(const GuestRegion& region, const dispatch:
     if (!words) return {};
     traced.push_back({.words = {words->begin(), words->end()}});
   }
-  return dispatch::image_constants(module, traced);
+  return dispatch::descriptor_constants(module, traced);
 }
 
 Result<shader::Module> translate(const GuestRegion& region, const dispatch::DispatchState& state,
@@ -172,7 +177,7 @@ Result<std::unique_ptr<DeviceKernel>> translate_kernel(const vulkan::Device& dev
   std::vector<DeviceKernel::Range> ranges;
   for (const Bound& b : bound) ranges.push_back(b.range);
   ORRERY_TRY(out->compile(module->spirv, module->layout.required_subgroup(), ranges, "guest kernel",
-                          image_constants(region, state, *module)));
+                          descriptor_constants(region, state, *module)));
   return out;
 }
 

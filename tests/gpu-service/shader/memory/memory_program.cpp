@@ -8,7 +8,7 @@
 
 #include "gpu-service/dispatch/buffer_descriptor.hpp"
 #include "gpu-service/dispatch/lane_choice.hpp"
-#include "gpu-service/shader/image/specialization.hpp"
+#include "gpu-service/shader/descriptor_constants.hpp"
 #include "gpu-service/shader/interpret/interpreter.hpp"
 #include "gpu-service/shader/page_table_window.hpp"
 #include "gpu-service/vulkan/compute_pipeline.hpp"
@@ -204,11 +204,12 @@ bool read_words(const DescriptorSource& source, const Prepared& state, uint32_t*
   return values.has_value();
 }
 
-// T#s and S#s as specialization constants; none where the module has no images, or some whose descriptors lie in
-// memory.
+// What descriptors say, as specialization constants; none where the module has none, or some that lie in memory.
 std::vector<uint32_t> constants_of(const Module& module, const Prepared& state) {
-  std::vector<ImageConstants::ImageWords> images;
-  std::vector<ImageConstants::SamplerWords> samplers;
+  if (!module.has_constants()) return {};
+  std::vector<DescriptorConstants::ImageWords> images;
+  std::vector<DescriptorConstants::SamplerWords> samplers;
+  std::vector<DescriptorConstants::BufferWords> buffers;
   for (const TracedImage& image : module.images) {
     uint32_t* const words = images.emplace_back().data();
     if (!read_words(image.source.low, state, words) || !read_words(image.source.high, state, words + 4)) return {};
@@ -216,7 +217,13 @@ std::vector<uint32_t> constants_of(const Module& module, const Prepared& state) 
   for (const DescriptorSource& sampler : module.samplers) {
     if (!read_words(sampler, state, samplers.emplace_back().data())) return {};
   }
-  return images.empty() ? std::vector<uint32_t>{} : ImageConstants::values(images, samplers);
+  for (const BoundBuffer& buffer : module.buffers) {
+    std::array<uint32_t, 4> words;
+    if (!read_words(buffer.source, state, words.data())) return {};
+    buffers.push_back(buffer.typed ? DescriptorConstants::BufferWords{words[1], words[3]}
+                                   : DescriptorConstants::BufferWords{});
+  }
+  return DescriptorConstants::values(images, samplers, buffers);
 }
 
 // Nothing: the layout or the descriptors do not allow this run.
@@ -283,6 +290,7 @@ std::vector<Way> ways(const MemoryProgram& p, const Prepared& state, LaneLayout 
     if (p.lds_homes && !is_in_memory(p, state, {layout, bind})) out.push_back({layout, bind, true});
   }
   out.push_back({.layout = layout, .constants = true});
+  if (p.constants) out.push_back({.layout = layout, .bind = true, .constants = true});
   return out;
 }
 

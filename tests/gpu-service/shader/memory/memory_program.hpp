@@ -28,6 +28,7 @@ struct MemoryProgram {
   uint32_t compared = 0;               // dwords compared; 0: all
   bool only_narrow = false;            // one lane layout for each width
   bool lds_homes = false;              // also as on a device without workgroup memory: LDS in device memory
+  bool constants = false;              // also with what V#s say given when the pipeline is made
 };
 
 // Registers at start: s0..s15 user data, s16 group number, v0 thread in group.

@@ -129,12 +129,32 @@ TEST(TypedBuffers, the_interpreter_loads_what_the_formats_say) {
   EXPECT_EQ(loaded(15u << 6 | (16u << 6) << 11 | (14u << 5) << 22, 0, "BUF_FMT_10_11_11_FLOAT"), (Four{1, 2, 0.5f, 1}));
 }
 
+// The descriptor's format, stride and selectors as specialization constants: the same results.
+TEST(TypedBuffers, a_format_that_the_pipeline_is_given_loads_and_stores_the_same) {
+  // 8_SNORM, 16_FLOAT, 8_8_UINT, 10_11_11_FLOAT, 2_10_10_10_SNORM, 8_8_8_8_UNORM, 16_16_16_16_SSCALED, 32_32_32_FLOAT,
+  // a reserved one.
+  for (const uint32_t format : {2u, 13u, 18u, 36u + 7u, 45u, 56u, 68u, 74u, 100u}) {
+    MemoryProgram p = typed_program(format);
+    p.whole_wave = p.addressed = false;
+    p.both_widths = format == 56;
+    p.constants = true;
+    describe(p, {.stride = 16, .records = 0x2400, .check = 0, .third = format << 12});
+    p.sgprs[7] = (p.sgprs[7] & ~0xfffu) | 6 | 5 << 3 | 4 << 6 | 7 << 9;  // z, y, x, w
+    p.text = kStart +
+             "buffer_load_format_xyzw v[8:11], v0, s[4:7], 0 idxen\ns_waitcnt vmcnt(0)\n"
+             "buffer_store_dwordx4 v[8:11], v3, s[4:7], 0 offen\n"
+             "v_add_nc_u32 v4, 0x800, v0\nbuffer_store_format_xyzw v[8:11], v4, s[4:7], 0 idxen\n";
+    EXPECT_EQ(difference(p), "") << "format " << format;
+  }
+}
+
 // DST_SEL x, 1, 0, w: what is outside reads 0, but the constant stays 1.
 TEST(TypedBuffers, elements_are_inside_whole_or_not_at_all) {
   for (const uint32_t check : {0u, 3u}) {
     for (const uint32_t stride : {0u, 12u}) {
       MemoryProgram p = typed_program(20 + check);
       p.whole_wave = p.both_widths = false;
+      p.constants = true;
       describe(
           p, {.stride = stride, .records = check == 3 || stride == 0 ? 200u : 20u, .check = check, .third = 77u << 12});
       p.sgprs[7] = (p.sgprs[7] & ~0xfffu) | 4 | 1 << 3 | 0 << 6 | 7 << 9;
