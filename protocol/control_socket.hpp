@@ -74,9 +74,9 @@ Result<std::string> greet_service(const ControlSocket& socket, const OfferedMemo
                                   const ControlSegment& segment, uint32_t life, const RunOptions& options,
                                   int timeout_ms);
 // The service's half: receives and checks the guest's Hello, answers with its own. `open_device` is called in between,
-// when the run's options are known (a window needs other Vulkan extensions than no window), and answers the device's
-// name.
-using OpenDevice = std::function<Result<std::string>(const RunOptions&)>;
+// when the life and the run's options are known (a window needs other Vulkan extensions than no window), and answers
+// the device's name.
+using OpenDevice = std::function<Result<std::string>(const GuestHello&)>;
 Result<GuestHello> greet_guest(const ControlSocket& socket, const OpenDevice& open_device, int timeout_ms);
 Result<GuestHello> greet_guest(const ControlSocket& socket, const std::string& device_name, int timeout_ms);
 

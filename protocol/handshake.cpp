@@ -52,7 +52,10 @@ Result<void> with_hello(const Packet& packet, Body body) {
   std::vector<capnp::word> words(packet.bytes.size() / sizeof(capnp::word));
   std::memcpy(words.data(), packet.bytes.data(), packet.bytes.size());
   try {
-    capnp::FlatArrayMessageReader reader(kj::arrayPtr(words.data(), words.size()));
+    // Lists of nothing, which a short message can claim to be long; names are read several times.
+    capnp::ReaderOptions limits;
+    limits.traversalLimitInWords = 64 * words.size() + 4096;
+    capnp::FlatArrayMessageReader reader(kj::arrayPtr(words.data(), words.size()), limits);
     const auto hello = reader.getRoot<wire::Hello>();
     if (hello.getVersion() != wire::PROTOCOL_VERSION) {
       return fail(ExitCode::protocol_mismatch,
@@ -117,7 +120,7 @@ Result<std::string> greet_service(const ControlSocket& socket, const OfferedMemo
 }
 
 Result<GuestHello> greet_guest(const ControlSocket& socket, const std::string& device_name, int timeout_ms) {
-  return greet_guest(socket, [&](const RunOptions&) -> Result<std::string> { return device_name; }, timeout_ms);
+  return greet_guest(socket, [&](const GuestHello&) -> Result<std::string> { return device_name; }, timeout_ms);
 }
 
 Result<GuestHello> greet_guest(const ControlSocket& socket, const OpenDevice& open_device, int timeout_ms) {
@@ -168,7 +171,7 @@ Result<GuestHello> greet_guest(const ControlSocket& socket, const OpenDevice& op
   ORRERY_TRY(check_memory_file(result.segment, result.segment_size));
   ORRERY_TRY(check_memory_file(result.redo, redo_memory_size(result.arena_size)));
 
-  auto device_name = open_device(result.options);
+  auto device_name = open_device(result);
   if (!device_name) return std::unexpected(std::move(device_name.error()));
 
   capnp::MallocMessageBuilder message;

@@ -51,6 +51,7 @@ class StretchWriter {
   void part_of(uint64_t sequence) { sequence_ = sequence; }
   // Lives died in this stretch: what may have killed them is to be found.
   bool careful() const { return slot_.careful.load(std::memory_order_relaxed) == number_; }
+  bool wary() const { return slot_.careful.load(std::memory_order_relaxed) != 0; }  // or did lately; by any thread
 
   // Marks the stretch executed and waits until it is retired; `gone` is asked now and then. Error peer_gone.
   Result<void> commit(const std::function<bool()>& gone);

@@ -1,5 +1,6 @@
 #include "shared/injection.hpp"
 
+#include <sys/resource.h>
 #include <unistd.h>
 #include <charconv>
 #include <csignal>
@@ -59,6 +60,11 @@ bool act(const std::string& deed) {
   if (deed == "abort") die_by(SIGABRT);
   if (deed == "stop") ::raise(SIGSTOP);
   while (deed == "hang") ::pause();
+  if (deed == "oom") {
+    // From here on no memory is to be had.
+    const rlimit none{1, 1};
+    ::setrlimit(RLIMIT_AS, &none);
+  }
   return deed == "fail";
 }
 

@@ -1,6 +1,6 @@
 // Trouble on demand, for tests: ORRERY_INJECT names points of a program and what happens there, each
 // "POINT[:COUNT]=DEED" with commas between. COUNT: the how-many-eth time the point is passed (default 1). "life3/POINT"
-// only in that life of the GPU service (default: the first). Deeds: kill, segv, abort, stop, hang, fail.
+// only in that life of the GPU service (default: the first). Deeds: kill, segv, abort, stop, hang, oom, fail.
 #pragma once
 
 #include <cstdint>

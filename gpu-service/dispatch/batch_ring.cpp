@@ -233,7 +233,7 @@ void BatchRing::record_times(Batch& batch) {
   constexpr measure::Track kDevice{measure::TrackKind::device, 0};
   std::array<uint64_t, kMostSteps + 1> stamps{};
   const uint32_t count = batch.steps + 1;
-  if (batch.stamps == VK_NULL_HANDLE || batch.steps == 0 ||
+  if (batch.stamps == VK_NULL_HANDLE || batch.steps == 0 || injection::point("vkGetQueryPoolResults") ||
       vkGetQueryPoolResults(device_->handle(), batch.stamps, 0, count, count * sizeof(uint64_t), stamps.data(),
                             sizeof(uint64_t), VK_QUERY_RESULT_64_BIT) != VK_SUCCESS) {
     measure::record(measure::SpanName::device_run, batch.submitted_ns, now - batch.submitted_ns, 0, kDevice);

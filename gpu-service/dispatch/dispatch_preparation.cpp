@@ -132,6 +132,7 @@ void DispatchExecutor::State::prepare_now(const DispatchState& dispatch, const L
   if (!own.refresh()) return;
   const auto program = programs.read(own, dispatch.program);
   if (program == nullptr || !program->program) return;
+  if (this->options.guard != nullptr && this->options.guard->forbidden(program->content)) return;
   auto planned = plan(*program, geometry, options, Wait::yes);
   if (!planned->choice) return;
   const auto translation = programs.translate(*program, planned->options);
@@ -173,6 +174,7 @@ void DispatchExecutor::State::start_ahead(const PreparationKey& key, const Dispa
 
 void DispatchExecutor::State::prepare(const DispatchState& dispatch) {
   if (workers.threads() == 0 || dispatch.program.value == 0) return;
+  if (this->options.guard != nullptr && this->options.guard->wary()) return;
   const auto geometry = launch_geometry(dispatch);
   if (!geometry || geometry->empty()) return;
   const auto options = options_of(dispatch, *geometry, device.facts());

@@ -17,6 +17,10 @@ class Guard {
   virtual bool careful() = 0;
   // The program is not to run; asked when it would have. Its stretch is marked.
   virtual bool quarantined(const ContentHash& program) = 0;
+  // By any thread: it is not to be prepared either.
+  virtual bool forbidden(const ContentHash& program) const = 0;
+  // By any thread: lives have died of something here lately; nothing is prepared before its dispatch comes.
+  virtual bool wary() const = 0;
 };
 
 }  // namespace orrery::dispatch

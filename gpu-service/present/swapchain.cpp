@@ -1,8 +1,10 @@
 #include "gpu-service/present/swapchain.hpp"
 
+#include <string_view>
 #include <utility>
 
 #include "gpu-service/vulkan/vulkan_result.hpp"
+#include "shared/injection.hpp"
 
 namespace orrery::present {
 namespace {
@@ -13,11 +15,17 @@ using vulkan::checked;
 constexpr uint64_t kAcquirePatienceNs = 50'000'000;
 constexpr uint64_t kDevicePatienceNs = 20'000'000'000;
 
+VkResult or_lost(std::string_view call, VkResult result) {
+  return injection::point(call) ? VK_ERROR_DEVICE_LOST : result;
+}
+
 }  // namespace
 
 Result<void> Swapchain::wait_for_device() {
   if (std::exchange(busy_, false)) {
-    ORRERY_TRY(checked(vkWaitForFences(device_, 1, &done_, VK_TRUE, kDevicePatienceNs), "waiting for the last frame"));
+    ORRERY_TRY(
+        checked(or_lost("vkWaitForFences-frame", vkWaitForFences(device_, 1, &done_, VK_TRUE, kDevicePatienceNs)),
+                "waiting for the last frame"));
     ORRERY_TRY(checked(vkResetFences(device_, 1, &done_), "vkResetFences"));
   }
   return {};
@@ -40,8 +48,8 @@ Result<void> Swapchain::show_again(uint32_t window_width, uint32_t window_height
       if (!*built) return {};
     }
     uint32_t index = 0;
-    const VkResult got =
-        vkAcquireNextImageKHR(device_, swapchain_, kAcquirePatienceNs, acquired_, VK_NULL_HANDLE, &index);
+    const VkResult got = or_lost("vkAcquireNextImageKHR", vkAcquireNextImageKHR(device_, swapchain_, kAcquirePatienceNs,
+                                                                                acquired_, VK_NULL_HANDLE, &index));
     if (got == VK_TIMEOUT || got == VK_NOT_READY) return {};
     if (got == VK_ERROR_OUT_OF_DATE_KHR) {
       window_width_ = 0;
@@ -61,14 +69,14 @@ Result<void> Swapchain::show_again(uint32_t window_width, uint32_t window_height
     submit.pWaitDstStageMask = &stage;
     submit.pCommandBuffers = &commands_;
     submit.pSignalSemaphores = &drawn_[index];
-    ORRERY_TRY(checked(vkQueueSubmit(queue_, 1, &submit, done_), "vkQueueSubmit"));
+    ORRERY_TRY(checked(or_lost("vkQueueSubmit-frame", vkQueueSubmit(queue_, 1, &submit, done_)), "vkQueueSubmit"));
     busy_ = true;
     VkPresentInfoKHR present{VK_STRUCTURE_TYPE_PRESENT_INFO_KHR};
     present.waitSemaphoreCount = present.swapchainCount = 1;
     present.pWaitSemaphores = &drawn_[index];
     present.pSwapchains = &swapchain_;
     present.pImageIndices = &index;
-    const VkResult shown = vkQueuePresentKHR(queue_, &present);
+    const VkResult shown = or_lost("vkQueuePresentKHR", vkQueuePresentKHR(queue_, &present));
     if (shown == VK_ERROR_OUT_OF_DATE_KHR || shown == VK_SUBOPTIMAL_KHR) {
       window_width_ = 0;  // built anew for the next frame
       return {};

@@ -23,13 +23,17 @@ void GuardOfLife::over() {
   status_.current_hash_high.store(0, std::memory_order_relaxed);
 }
 
-bool GuardOfLife::quarantined(const ContentHash& program) {
+bool GuardOfLife::forbidden(const ContentHash& program) const {
   const uint32_t count = quarantine_.count.load(std::memory_order_acquire);
   const auto known = std::span(quarantine_.programs).first(std::min(count, protocol::kMostQuarantined));
-  const bool found = std::ranges::any_of(known, [&](const protocol::ProgramHash& hash) {
+  return std::ranges::any_of(known, [&](const protocol::ProgramHash& hash) {
     return hash.low.load(std::memory_order_relaxed) == program.low &&
            hash.high.load(std::memory_order_relaxed) == program.high;
   });
+}
+
+bool GuardOfLife::quarantined(const ContentHash& program) {
+  const bool found = forbidden(program);
   if (found) stretches_.quarantined();
   return found;
 }

@@ -15,6 +15,8 @@ class GuardOfLife final : public dispatch::Guard {
   void over() override;
   bool careful() override { return stretches_.careful(); }
   bool quarantined(const ContentHash& program) override;
+  bool forbidden(const ContentHash& program) const override;
+  bool wary() const override { return stretches_.wary(); }
 
  private:
   protocol::StretchWriter& stretches_;

@@ -16,6 +16,12 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.add_option("--patience", options.patience,
                  "seconds that one dispatch may take before it counts as hung (default 10, on the software device 300)")
       ->check(CLI::Range(1u, 86400u));
+  app.add_option(
+         "--sandbox", options.sandbox,
+         "give up the rights to write files anywhere and to start programs: on, off, auto (on the software device)")
+      ->check(CLI::IsMember({"auto", "on", "off"}));
+  app.add_flag("!--no-redo", options.exactly_once,
+               "store at once, without stretches: after a death work may be done twice (for measurements)");
   std::string coherence = "auto";
   app.add_option(
          "--tracker", options.tracker,

@@ -13,7 +13,9 @@ struct Options {
   int control_fd = -1;
   std::optional<uint32_t> gpu;       // index of the Vulkan device
   std::optional<uint32_t> patience;  // seconds for one dispatch
-  bool cpu = false;                  // the software device
+  std::string sandbox = "auto";
+  bool exactly_once = true;
+  bool cpu = false;  // the software device
   std::string tracker = "auto";
   bool routes = false;
   bool device_addressing = true;

@@ -42,8 +42,9 @@ Service::Service(const ServiceParts& parts)
       journal_(parts.segment.part(PartName::journal), parts.segment.part(PartName::journal_bytes)),
       feed_(journal_),
       processor_({parts.memory, parts.executor, *this, &status_, checkpoints_of(parts.segment), parts.logical_clock,
-                  &parts.stretches, parts.guest_gone}),
+                  parts.exactly_once ? &parts.stretches : nullptr, parts.guest_gone}),
       queued_writes_(parts.segment, parts.memory.another(), parts.executor) {
+  if (!parts.exactly_once) return;
   parts.memory.hand_stores_to(
       [this](ArenaOffset to, std::span<const std::byte> bytes) { return parts_.stretches.bytes(to, bytes); });
 }
@@ -96,6 +97,7 @@ Result<void> Service::loop() {
       // What was begun is finished, so that the next life starts with the next stretch.
       return processor_.end_stretch();
     }
+    if (broken_) return std::unexpected(std::move(*broken_));
     if (auto broken = queued_writes_.error()) return std::unexpected(std::move(*broken));
     const auto now = Clock::now();
     if (*messages || *worked) {
@@ -150,7 +152,9 @@ Result<bool> Service::take_messages(std::chrono::milliseconds wait) {
     if (!record) return std::unexpected(std::move(record.error()));
     if (!*record) break;
     any = true;
+    injection::point("message-taken");
     ORRERY_TRY(handle(**record));
+    injection::point("message-handled");
   }
   return any;
 }
@@ -225,6 +229,7 @@ Result<present::Image> Service::image_of_flip(const protocol::FlipBody& flip) {
 Result<void> Service::flip(const protocol::EntryCopy& entry) {
   doing(protocol::Activity::present);
   parts_.stretches.begin();
+  injection::point("flip");
   measure::Span span(measure::SpanName::present);
   ORRERY_TRY(parts_.memory.refresh());
   protocol::FlipBody body{};
@@ -261,6 +266,7 @@ void Service::send(std::span<const std::byte> message) {
   while (!peer_lost_ && !to_guest_.push(message, 50ms)) {
     if (parts_.guest_gone() || parts_.asked_to_end()) peer_lost_ = true;
   }
+  injection::point("message-sent");
 }
 
 Result<void> Service::finish_entry(uint64_t sequence) {
@@ -279,6 +285,16 @@ void Service::refused(const dispatch::Refusal& refusal) {
 
 void Service::registers_after(uint32_t queue, uint64_t sequence, const command::RegisterFile& registers) {
   queued_writes_.retired(queue, sequence, registers);
+}
+
+void Service::retired(uint64_t sequence) {
+  if (auto finished = finish_entry(sequence); !finished) broken_ = std::move(finished.error());
+}
+
+void Service::queue_event(uint32_t queue, uint32_t context_id) {
+  auto told = parts_.stretches.queue_event(queue, context_id);
+  if (told) told = parts_.stretches.commit(parts_.guest_gone);
+  if (!told) broken_ = std::move(told.error());
 }
 
 }  // namespace orrery::service

@@ -28,6 +28,7 @@ struct ServiceParts {
   std::function<bool()> asked_to_end;  // SIGTERM
   // Puts the executor's counters where they can be seen from outside; may be empty.
   std::function<void(protocol::ServiceStatus&)> publish;
+  bool exactly_once = true;  // false: stores take place at once (for measurements)
 };
 
 class Service final : private command::Listener {
@@ -64,9 +65,9 @@ class Service final : private command::Listener {
 
   void refused(const dispatch::Refusal& refusal) override;
   void registers_after(uint32_t queue, uint64_t sequence, const command::RegisterFile& registers) override;
-  // Never called: with stretches the guest process publishes both.
-  void retired(uint64_t) override {}
-  void queue_event(uint32_t, uint32_t) override {}
+  // Only without stretches of the processor's own.
+  void retired(uint64_t sequence) override;
+  void queue_event(uint32_t queue, uint32_t context_id) override;
 
   ServiceParts parts_;
   protocol::ServiceStatus& status_;
@@ -81,6 +82,7 @@ class Service final : private command::Listener {
   bool shutdown_ = false;
   bool close_told_ = false;
   bool peer_lost_ = false;  // found while sending
+  std::optional<Error> broken_;
   Clock::time_point moved_, shutdown_at_, waits_reported_;
 };
 

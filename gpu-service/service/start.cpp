@@ -13,6 +13,7 @@
 #include "gpu-service/dispatch/traced_buffers.hpp"
 #include "gpu-service/memory/write_tracker.hpp"
 #include "gpu-service/service/guard_of_life.hpp"
+#include "gpu-service/service/sandbox.hpp"
 #include "gpu-service/service/service.hpp"
 #include "gpu-service/service/watch.hpp"
 #include "gpu-service/vulkan/device.hpp"
@@ -131,20 +132,30 @@ Result<void> start(const Options& options) {
 
   std::unique_ptr<vulkan::Device> device;
   std::optional<Error> no_display;
-  const uint64_t opening_ns = measure::now_ns();
+  uint64_t opening_ns = measure::now_ns();
   uint64_t opened_ns = opening_ns;
   auto hello = protocol::greet_guest(
       *socket,
-      [&](const protocol::RunOptions& run) -> Result<std::string> {
-        auto opened = open_device(options, run, no_display);
+      [&](const protocol::GuestHello& greeting) -> Result<std::string> {
+        injection::start(greeting.life);
+        injection::point("hello");
+        // Landlock holds for threads that start later: for the software device's too. A hardware driver may need more
+        // rights while it starts.
+        const bool early = options.sandbox != "off" && options.cpu;
+        if (early) log::info("{}", enter_sandbox(greeting.options.keep_frames_directory));
+        opening_ns = measure::now_ns();
+        auto opened = open_device(options, greeting.options, no_display);
         if (!opened) return std::unexpected(std::move(opened.error()));
+        const bool software = (*opened)->facts().type == vulkan::DeviceType::cpu;
+        if (!early && (options.sandbox == "on" || (options.sandbox == "auto" && software))) {
+          log::info("{}", enter_sandbox(greeting.options.keep_frames_directory));
+        }
         device = std::move(*opened);
         opened_ns = measure::now_ns();
         return device->facts().name;
       },
       kGreetingTimeoutMs);
   if (!hello) return forward(std::move(hello), "greeting the guest process");
-  injection::start(hello->life);
   injection::point("greeted");
   log::info("life {} on {}", hello->life, device->facts().name);
 
@@ -172,7 +183,7 @@ Result<void> start(const Options& options) {
       stretches, status,
       *reinterpret_cast<const protocol::Quarantine*>(segment->part(protocol::PartName::quarantine).data()));
   dispatch::ExecutorOptions wanted;
-  wanted.redo = &redo;
+  wanted.redo = options.exactly_once ? &redo : nullptr;
   wanted.guard = &guard;
   wanted.heartbeat = &status.heartbeat;
   wanted.coherence = options.coherence;
@@ -190,10 +201,10 @@ Result<void> start(const Options& options) {
                               handles_of(*device), std::move(no_display));
   if (!presenter) return std::unexpected(std::move(presenter.error()));
 
-  Service service({*segment, memory, **executor, **presenter, stretches, hello->life, hello->options.logical_clock,
-                   !hello->options.headless, [&] { return (*watch)->guest_gone(); },
-                   [&] { return (*watch)->asked_to_end(); },
-                   [&](protocol::ServiceStatus& status) { publish(**executor, **tracker, status); }});
+  Service service(
+      {*segment, memory, **executor, **presenter, stretches, hello->life, hello->options.logical_clock,
+       !hello->options.headless, [&] { return (*watch)->guest_gone(); }, [&] { return (*watch)->asked_to_end(); },
+       [&](protocol::ServiceStatus& status) { publish(**executor, **tracker, status); }, options.exactly_once});
   redo.service = &service;
   injection::point("started");
   auto ended = service.run();

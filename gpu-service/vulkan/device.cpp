@@ -8,6 +8,7 @@
 #include "gpu-service/vulkan/feature_chain.hpp"
 #include "gpu-service/vulkan/pipeline_cache.hpp"
 #include "gpu-service/vulkan/vulkan_result.hpp"
+#include "shared/injection.hpp"
 #include "shared/log.hpp"
 
 namespace orrery::vulkan {
@@ -137,8 +138,11 @@ Result<void> Device::create_device() {
   info.pQueueCreateInfos = &queue;
   info.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
   info.ppEnabledExtensionNames = extensions.data();
-  if (const VkResult result = vkCreateDevice(physical_, &info, nullptr, &device_); result != VK_SUCCESS) {
-    return fail(ExitCode::no_device, "the driver refused the device: vkCreateDevice: {}", vulkan::name_of(result));
+  VkResult result = vkCreateDevice(physical_, &info, nullptr, &device_);
+  if (injection::point("vkCreateDevice")) result = VK_ERROR_DEVICE_LOST;
+  if (result != VK_SUCCESS) {
+    return fail(result == VK_ERROR_DEVICE_LOST ? ExitCode::device_lost : ExitCode::no_device,
+                "the driver refused the device: vkCreateDevice: {}", vulkan::name_of(result));
   }
   vkGetDeviceQueue(device_, queue_family_, 0, &queue_);
   if (facts_.import_alignment != 0) {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "gpu-service/vulkan/device.hpp"
+#include "shared/injection.hpp"
 
 namespace orrery::vulkan {
 namespace {
@@ -103,7 +104,9 @@ Result<void> run_single(const Device& device, const ComputePipeline& pipeline, s
   submit.commandBufferCount = 1;
   submit.pCommandBuffers = &commands;
   result = vkQueueSubmit(device.queue(), 1, &submit, run.fence);
+  if (injection::point("vkQueueSubmit-probe")) result = VK_ERROR_DEVICE_LOST;
   if (result == VK_SUCCESS) result = vkWaitForFences(run.device, 1, &run.fence, VK_TRUE, UINT64_MAX);
+  if (injection::point("vkWaitForFences-probe")) result = VK_ERROR_DEVICE_LOST;
   if (result != VK_SUCCESS) return device.error(result, "running a dispatch");
   return {};
 }

@@ -81,7 +81,7 @@ void Link::note_recovery() {
 }
 
 void Link::judge_last_life(LifeEnd how) {
-  if (lives() == 0) return;
+  if (how == LifeEnd::none) return;
   const std::lock_guard commit(commit_);
   if (how != LifeEnd::swapped) {
     part_as<protocol::Ledger>(segment_, PartName::ledger).deaths.fetch_add(1, std::memory_order_relaxed);
@@ -113,6 +113,8 @@ void Link::judge_last_life(LifeEnd how) {
 }
 
 void Link::say_ledger(size_t unfinished) {
+  // An entry counts as retired for others before the ledger has it.
+  const std::lock_guard commit(commit_);
   const auto& ledger = part_as<const protocol::Ledger>(segment_, PartName::ledger);
   const auto sum = [](const protocol::StretchCounts& counts) {
     return counts.first_time.load() + counts.replayed.load() + counts.quarantined.load();

@@ -29,7 +29,7 @@ struct LinkOptions {
   std::string trace_file;                       // empty: none
 };
 
-enum class LifeEnd : uint8_t { died, killed, swapped };  // killed: by somebody else
+enum class LifeEnd : uint8_t { none, died, killed, swapped };  // killed: by somebody else
 
 // How the run ended, as far as the service is concerned.
 struct EndReport {

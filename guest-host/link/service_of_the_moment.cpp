@@ -22,7 +22,7 @@ using protocol::PartName;
 // "service LIFE PID HOW": HOW is what the life before it came to.
 struct NewLife {
   uint32_t life = 0;  // 0: it says something else
-  LifeEnd before = LifeEnd::died;
+  LifeEnd before = LifeEnd::none;
 };
 NewLife new_life(std::span<const std::byte> packet) {
   std::string_view text(reinterpret_cast<const char*>(packet.data()), packet.size());
@@ -31,6 +31,7 @@ NewLife new_life(std::span<const std::byte> packet) {
   text.remove_prefix(kVerb.size());
   NewLife made;
   std::from_chars(text.data(), text.data() + text.size(), made.life);
+  if (text.ends_with(" died")) made.before = LifeEnd::died;
   if (text.ends_with(" killed")) made.before = LifeEnd::killed;
   if (text.ends_with(" swapped")) made.before = LifeEnd::swapped;
   return made;

@@ -103,7 +103,10 @@ Result<FromService> decode_from_service(std::span<const std::byte> bytes) {
   std::vector<capnp::word> words(bytes.size() / sizeof(capnp::word));
   std::memcpy(words.data(), bytes.data(), bytes.size());
   try {
-    capnp::FlatArrayMessageReader reader(kj::arrayPtr(words.data(), words.size()));
+    // Lists of nothing, which a short message can claim to be long.
+    capnp::ReaderOptions limits;
+    limits.traversalLimitInWords = 4 * words.size() + 256;
+    capnp::FlatArrayMessageReader reader(kj::arrayPtr(words.data(), words.size()), limits);
     return convert(reader.getRoot<wire::ServiceMessage>());
   } catch (const kj::Exception& error) {
     return fail(ExitCode::protocol_mismatch, "a message from the GPU service is malformed: {}",

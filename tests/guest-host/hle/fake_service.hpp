@@ -41,6 +41,8 @@ class FakeService {
  private:
   void run();
   void execute(uint64_t sequence);
+  // The open entries that it has not seen.
+  void execute_up_to(uint64_t last);
   void take(std::span<const std::byte> message);
 
   protocol::ControlSocket socket_;

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct gpu_kernel counters_bound_w32, counters_pointer_w32, counters_append_w64, counters_spin_w32;
+extern const struct gpu_kernel counters_bound_w32, counters_pointer_w32, counters_append_w64, counters_spin_w32,
+    counters_store_w32;
 
 int counters_open(struct counters* c, unsigned steps, unsigned steps_a_round) {
   size_t list = sizeof(unsigned) * steps * APPENDS, arguments = (size_t)steps_a_round * 2 * 2 * DISPATCH_ARGUMENT_BYTES;
@@ -91,6 +92,19 @@ int counters_poison(struct counters* c, unsigned seconds) {
   // Many groups: a driver that ends loops by itself needs long for them too.
   dispatch(c, &counters_spin_w32, arguments, memory, 60000u * LANES_A_GROUP);
   return gpu_submit(&c->gpu);
+}
+
+int counters_store(struct counters* c, unsigned seconds) {
+  if (gpu_begin(&c->gpu, seconds) != GPU_DONE) return -1;
+  unsigned char arguments[DISPATCH_ARGUMENT_BYTES] = {0};
+  unsigned rounds = 60000;
+  unsigned descriptor[4] = {(unsigned)(size_t)c->bound, (unsigned)((size_t)c->bound >> 32), sizeof(unsigned) * COUNTERS,
+                            22u << 12 | 3u << 28};
+  put(arguments + counters_store_w32.arguments[0].offset, descriptor, 16);
+  put(arguments + counters_store_w32.arguments[1].offset, &rounds, 4);
+  dispatch(c, &counters_store_w32, arguments, 0, 60000u * LANES_A_GROUP);
+  int error = gpu_submit(&c->gpu);
+  return error ? error : gpu_wait(&c->gpu, seconds) == GPU_DONE ? 0 : -1;
 }
 
 static unsigned wrong_in(const char* what, const unsigned* got, const unsigned* expected, unsigned count) {

@@ -21,6 +21,8 @@ int counters_open(struct counters* c, unsigned steps, unsigned steps_a_round);
 int counters_submit(struct counters* c, unsigned steps, unsigned seconds);
 // Submits a dispatch that never ends. The steps behind it must not suffer.
 int counters_poison(struct counters* c, unsigned seconds);
+// Stores for a long time, and waits until it is over. Nothing is checked afterwards.
+int counters_store(struct counters* c, unsigned seconds);
 // Compares after the GPU is done; answers how many values are wrong, and says the first.
 unsigned counters_check(const struct counters* c);
 

@@ -18,10 +18,15 @@ static int number(const char* value, unsigned most, unsigned* out) {
 int main(int argc, char** argv) {
   static struct counters counters;
   unsigned rounds = 40, steps = 4, seconds = 300;
-  int poison = 0;
+  int poison = 0, store = 0;
   for (int i = 1; i < argc; i += 2) {
     if (!strcmp(argv[i], "--poison")) {
       poison = 1;
+      i--;
+      continue;
+    }
+    if (!strcmp(argv[i], "--store")) {
+      store = 1;
       i--;
       continue;
     }
@@ -31,7 +36,7 @@ int main(int argc, char** argv) {
                 : !strcmp(argv[i], "--wait")  ? number(value, 100000, &seconds)
                                               : 0;
     if (known) continue;
-    printf("usage: counters [--rounds N] [--steps N] [--poison] [--wait SECONDS]\n"
+    printf("usage: counters [--rounds N] [--steps N] [--poison] [--store] [--wait SECONDS]\n"
            "Each round is one submission of so many steps: %d counters bound, %d behind a pointer, %d appends.\n",
            COUNTERS, COUNTERS, APPENDS);
     return !strcmp(argv[i], "--help") ? 0 : EXIT_USAGE;
@@ -40,6 +45,12 @@ int main(int argc, char** argv) {
   if (error) {
     printf("counters: no GPU queue or memory (0x%08x)\n", (unsigned)error);
     return EXIT_NO_GPU;
+  }
+  if (store) {
+    printf("storing\n");
+    error = counters_store(&counters, seconds);
+    printf("counters: stored (%d)\n", error);
+    return error ? EXIT_NO_ANSWER : 0;
   }
   for (unsigned round = 0; round < rounds; round++) {
     if (poison && round == rounds / 2) error = counters_poison(&counters, seconds);
