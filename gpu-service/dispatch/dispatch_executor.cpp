@@ -143,6 +143,7 @@ Result<void> DispatchExecutor::State::wait_recorded() {
   }
   unsettled = false;
   pending.clear();
+  if (draws) draws->in_use.clear();
   counters.submissions = batches.submissions();
   for (const Escape& escape : batches.take_escapes()) {
     const auto& report = escape.report;

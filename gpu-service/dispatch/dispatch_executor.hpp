@@ -53,7 +53,7 @@ struct ExecutorOptions {
 };
 
 struct ExecutorCounters {
-  uint64_t dispatches = 0;  // recorded
+  uint64_t dispatches = 0, draws = 0;  // recorded
   // By route (routes.hpp):
   uint64_t bound = 0;             // trace: what they store to is bound
   uint64_t device_addressed = 0;  // through the page table only
@@ -98,6 +98,8 @@ class DispatchExecutor final : public Executor {
   void prepare(const DispatchState& state) override;
   DispatchWrites writes_of(const DispatchState& state, const memory::GuestMemory& memory,
                            const MayChange& may_change) override;
+  // Refusals say what of it is not drawn, without its place, so that a title's thousands are one line.
+  std::vector<Refusal> draw(const draw::DrawState& state) override;
   std::vector<Refusal> fill(GuestAddress destination, Bytes size, uint32_t value) override;
   std::vector<Refusal> copy(GuestAddress destination, GuestAddress source, Bytes size) override;
   // Refreshes the memory's map too. When the map changed, recorded work is waited for first.

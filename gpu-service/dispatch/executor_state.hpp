@@ -11,6 +11,7 @@
 #include "gpu-service/dispatch/batch_ring.hpp"
 #include "gpu-service/dispatch/device_page_table.hpp"
 #include "gpu-service/dispatch/dispatch_executor.hpp"
+#include "gpu-service/dispatch/draw_shelf.hpp"
 #include "gpu-service/dispatch/guard.hpp"
 #include "gpu-service/dispatch/host_run.hpp"
 #include "gpu-service/dispatch/launch_geometry.hpp"
@@ -66,6 +67,14 @@ struct HostRunAhead {
   TraceKey key;
   std::shared_ptr<std::atomic<bool>> done;
 };
+// What recording a draw needs.
+struct DrawParts {
+  const draw::Groups& groups;
+  const DrawShader& primitive;
+  const draw::GraphicsPipeline& pipeline;
+  draw::ColourImage& image;
+  DeviceAddress surface, memory;  // the target's bytes; what the stages share
+};
 struct WritablePages {
   std::vector<uint64_t> numbers;
   std::shared_ptr<DevicePageTable> table;
@@ -112,8 +121,9 @@ struct DispatchExecutor::State {
   std::vector<WritablePages> writable;  // of the map in force; the first `writable_used` may be walked by recorded work
   size_t writable_used = 0;
   ProgramReports reports;
-  Workers workers;            // behind all that its jobs use
-  std::optional<Error> lost;  // the first error of the device; from then on nothing is done
+  std::unique_ptr<DrawShelf> draws;  // made by the first draw
+  Workers workers;                   // behind all that its jobs use
+  std::optional<Error> lost;         // the first error of the device; from then on nothing is done
   std::chrono::steady_clock::time_point cache_saved = std::chrono::steady_clock::now();
 
   // Records what the work behind it needs: mirrors of what it looks at and stores to are current.
@@ -188,6 +198,14 @@ struct DispatchExecutor::State {
   std::vector<Refusal> record(const DispatchState& dispatch, const Launch& launch, const Prepared& prepared,
                               const std::array<uint32_t, 3>& part);
 
+  std::vector<Refusal> draw(const draw::DrawState& state);
+  std::shared_ptr<const DrawShader> draw_shader(const draw::Stage& stage, shader::GraphicsStage as, uint32_t threads);
+  static std::vector<Refusal> shader_refusals(const DrawShader& shader, const draw::Stage& stage);
+  std::expected<std::vector<uint32_t>, std::string> vertex_ids(const draw::DrawState& state);
+  // Between the guest's surface and the image's rows.
+  Result<void> copy_surface(const draw::DrawState& state, const draw::ColourImage& image, DeviceAddress surface,
+                            bool back);
+  Result<void> record_draw(const draw::DrawState& state, const DrawParts& parts);
   std::vector<Refusal> fill(GuestAddress destination, Bytes size, uint32_t value);
   std::vector<Refusal> copy(GuestAddress destination, GuestAddress source, Bytes size);
 };

@@ -74,7 +74,7 @@ ContentHash translator_build() {
 std::vector<std::byte> translation_key(const shader::Program& program, const shader::TranslateOptions& o,
                                        ContentHash build) {
   // A member that is added must be in the key; then these numbers change.
-  static_assert(sizeof(shader::TranslateOptions) == 92 && sizeof(shader::HostFeatures) == 48);
+  static_assert(sizeof(shader::TranslateOptions) == 232 && sizeof(shader::HostFeatures) == 48);
   std::vector<std::byte> key;
   const auto put = [&](auto value) {
     const auto bytes = std::as_bytes(std::span(&value, 1));
@@ -91,6 +91,10 @@ std::vector<std::byte> translation_key(const shader::Program& program, const sha
         o.host.keeps_denormals_of, o.host.keeps_special_of}) {
     put(word);
   }
+  put(static_cast<uint32_t>(o.stage.kind));
+  put(o.stage.parameters);
+  put(o.stage.inputs);
+  for (const uint32_t control : o.stage.input_control) put(control);
   for (const bool flag :
        {o.partial_groups, o.bind_buffers, o.host.fuses_fma, o.host.fma_keeps_denormals, o.host.rounds_halves,
         o.host.orders_zeros, o.host.float16, o.host.float64, o.host.int8, o.host.int16, o.host.int64,

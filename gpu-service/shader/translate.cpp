@@ -144,7 +144,7 @@ void note_accesses(const ir::Function& function, Module& module) {
       const ir::Inst& inst = function.insts[id];
       if (inst.op != ir::Op::load && inst.op != ir::Op::store && inst.op != ir::Op::atomic) continue;
       const ir::Access& access = function.accesses[inst.imm];
-      if (access.space == ir::Space::buffer || access.space == ir::Space::lds || access.space == ir::Space::scratch) {
+      if (access.space != ir::Space::guest && access.space != ir::Space::image) {
         continue;
       }
       // An atomic on an image is one on guest memory, behind the access that finds its place.

@@ -14,6 +14,7 @@
 #include "gpu-service/shader/decode/decoder.hpp"
 #include "gpu-service/shader/lanes/lane_gate.hpp"
 #include "gpu-service/shader/scalar_slice.hpp"
+#include "gpu-service/shader/stage.hpp"
 #include "shared/content_hash.hpp"
 
 namespace orrery::shader {
@@ -71,6 +72,7 @@ struct TranslateOptions {
   bool partial_groups = false;  // totals are in threads: groups at the edge are not full (PushConstants::threads)
   bool bind_buffers = true;     // false: every buffer access goes through the device page table
   uint32_t scratch_dwords = 0;  // private memory per lane, dwords
+  GraphicsStage stage;          // compute, unless it is part of a draw
 };
 
 struct BoundBuffer {
@@ -91,6 +93,9 @@ struct TracedImage {
 // - descriptor set 0, binding i: storage buffer i of `buffers`;
 // - push constants: PushConstants below;
 // - specialization constants, where has_constants(): descriptor_constants.hpp.
+// A pixel shader is a Fragment entry point instead (stage.hpp): inputs at locations 0 (weights of corners 1 and 2, with
+// perspective), 1 (without) and 2 (three places in the draw's memory, flat), outputs at the targets' numbers; no
+// buffers.
 struct PushConstants {
   std::array<uint32_t, 16> user_data;  // offset 0
   uint64_t page_table;                 // 64: device address of the level-1 table

@@ -31,6 +31,7 @@ std::optional<uint32_t> pick_family(VkPhysicalDevice device) {
 void ask_for(FeatureChain& wanted, const DeviceFacts& facts, const FeatureChain& has) {
   wanted.base.features.shaderInt64 = VK_TRUE;
   wanted.base.features.shaderInt16 = VK_TRUE;
+  wanted.base.features.fragmentStoresAndAtomics = has.base.features.fragmentStoresAndAtomics;
   wanted.base.features.shaderFloat64 = facts.float64;
   wanted.v11.storageBuffer16BitAccess = VK_TRUE;
   wanted.v11.uniformAndStorageBuffer16BitAccess = has.v11.uniformAndStorageBuffer16BitAccess;

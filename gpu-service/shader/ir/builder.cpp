@@ -12,6 +12,7 @@ bool made_per_lane(const Function& f, Op op, std::span<const Value> args) {
     case Op::lane_id:
     case Op::local_id:
     case Op::thread_exists:
+    case Op::stage_input:
     case Op::lane_bit:
     case Op::shuffle:
       return true;

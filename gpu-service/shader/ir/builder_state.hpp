@@ -87,6 +87,7 @@ struct Builder::State {
   // Makes the value of a variable whose definition in the block is kDerived.
   Value derive(uint32_t variable, uint32_t in_block);
   Value initial(uint32_t variable);
+  Value stage_initial(uint32_t variable);
   uint32_t make_phi(uint32_t variable, uint32_t in_block);
   // All operands known: a phi of one value becomes a copy of it.
   Value close_phi(uint32_t phi);

@@ -13,6 +13,8 @@ enum class Space : uint8_t {
   lds,      // address: u32 byte offset into the group's LDS; what lies outside reads 0 and is dropped
   scratch,  // address: u32 byte offset into the lane's private memory
   image,    // address: as ImageWork says; registers' contents, u32
+  draw,     // address: u32 byte offset into the draw's memory (stage.hpp); always inside
+  output,   // stores only, no address: component `offset` of the pixel's colour for target `binding`, or kKeepsPixels
 };
 
 // What an access to an image does. Its address begins with the eight words of a T#.

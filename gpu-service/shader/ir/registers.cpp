@@ -153,6 +153,7 @@ Value Builder::State::read(uint32_t variable, uint32_t in_block) {
 // The state a compute wave starts in (COMPUTE_PGM_RSRC2): user data, group ids, group size word, thread ids in v0..v2.
 Value Builder::State::initial(uint32_t variable) {
   const TranslateOptions& o = builder.options();
+  if (o.stage.kind != StageKind::compute) return stage_initial(variable);
   auto entry = [&](Op op, Type type, uint32_t imm) {
     const Value v = make(op, type, {}, imm, 0);
     prologue.push_back(v.id);

@@ -25,6 +25,7 @@ void add_vector_cube(ir::SemanticTable& table);
 void add_relative_moves(ir::SemanticTable& table);
 void add_trigonometric_operand(ir::SemanticTable& table);
 void add_conversions(ir::SemanticTable& table);
+void add_graphics(ir::SemanticTable& table);
 void add_packed(ir::SemanticTable& table);
 
 }  // namespace orrery::shader::semantics

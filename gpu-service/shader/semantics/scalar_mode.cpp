@@ -70,7 +70,6 @@ void add_scalar_mode(SemanticTable& t) {
   set(t, Opcode::s_setreg_imm32_b32, set_register);
   set(t, Opcode::s_getreg_b32, get_register);
   set(t, Opcode::s_wait_idle, wait_idle);
-  set(t, Opcode::s_sendmsg, send_message);
   set(t, Opcode::s_sendmsghalt, send_message);
   set(t, Opcode::s_trap, trap);
   set(t, Opcode::s_sethalt, halt);

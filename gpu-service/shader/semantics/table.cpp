@@ -29,6 +29,7 @@ ir::SemanticTable make_table() {
   add_trigonometric_operand(table);
   add_conversions(table);
   add_packed(table);
+  add_graphics(table);
   add_memory(table);
   return table;
 }

@@ -155,6 +155,7 @@ void Emitter::emit_terminator(uint32_t block) {
     case TerminatorKind::end:
       report_rounds();
       report_escapes();
+      if (pixel()) end_pixel();
       code(spv::OpReturn, {});
       break;
     case TerminatorKind::jump:

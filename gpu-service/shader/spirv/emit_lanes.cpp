@@ -15,7 +15,8 @@ Id Emitter::subgroup_ballot(Id b) {
   module_.capability(spv::CapabilityGroupNonUniformBallot);
   const Id four = module_.vector(uint_type(), 4);
   const Id all = value(spv::OpGroupNonUniformBallot, four, {u32(spv::ScopeSubgroup), b});
-  return value(spv::OpCompositeExtract, uint_type(), {all, 0});
+  const Id word = value(spv::OpCompositeExtract, uint_type(), {all, 0});
+  return pixel() ? by_pixel_lanes(word) : word;
 }
 
 Id Emitter::ballot_word(ir::Value v, uint32_t word) {

@@ -125,10 +125,15 @@ void Emitter::emit_access(uint32_t inst, const ir::Inst& i, const Access& a, uin
       return emit_scratch(inst, i, a, slot);
     case Space::image:
       return emit_image(inst, i, a, slot);
+    case Space::draw:
+      return emit_draw_memory(inst, i, a, slot);
+    case Space::output:
+      return emit_output(i, a);
   }
 }
 
 void Emitter::emit_barrier(const ir::Inst& i) {
+  if (pixel()) return;  // invocations of a fragment shader can't wait for each other
   const uint32_t all = spv::MemorySemanticsAcquireReleaseMask | spv::MemorySemanticsUniformMemoryMask |
                        spv::MemorySemanticsWorkgroupMemoryMask;
   if (i.op == Op::group_barrier) {

@@ -59,6 +59,7 @@ Id Emitter::push_here(uint32_t member, uint32_t index) {
 }
 
 Id Emitter::sublane() {
+  if (pixel()) return pixel_lane();
   if (subgroup_ == 1) return u32(0);
   Id& cached = entry_[kSublane];
   if (cached) return cached;
@@ -196,6 +197,9 @@ bool Emitter::emit_place(uint32_t inst, const ir::Inst& i) {
         break;
       case Op::thread_exists:
         alias(inst, slot, thread_exists(slot));
+        break;
+      case Op::stage_input:
+        alias(inst, slot, stage_input(i.imm));
         break;
       default:
         return false;

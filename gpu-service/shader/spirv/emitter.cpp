@@ -114,7 +114,8 @@ void Emitter::emit_inst(uint32_t inst) {
 std::expected<shader::Module, std::vector<ShaderRefusal>> Emitter::emit() {
   needs_ = needs_of(f_);
   lds_home_ = lds_home(o_.layout, needs_, group_shape(o_), host_lanes(o_.host));
-  if (std::string reason = why_not(o_.layout, needs_, group_shape(o_), host_lanes(o_.host)); !reason.empty()) {
+  std::string reason = pixel() ? why_no_pixel() : why_not(o_.layout, needs_, group_shape(o_), host_lanes(o_.host));
+  if (!reason.empty()) {
     refuse(0, std::move(reason));
   }
   if (!refusals_.empty()) return std::unexpected(std::move(refusals_));
@@ -140,6 +141,7 @@ std::expected<shader::Module, std::vector<ShaderRefusal>> Emitter::emit() {
   }
   if (loop_rounds_) put(functions, spv::OpStore, {loop_rounds_, u32(0)});
   if (escape_notes_[0]) put(functions, spv::OpStore, {escape_notes_[0], u32(0)});
+  clear_outputs(functions);
   functions.insert(functions.end(), prelude_.begin(), prelude_.end());
   put(functions, spv::OpBranch, {block_label_[0]});
   functions.insert(functions.end(), main_.begin(), main_.end());
@@ -148,6 +150,7 @@ std::expected<shader::Module, std::vector<ShaderRefusal>> Emitter::emit() {
   shader::Module out;
   out.layout = o_.layout;
   out.local_size = {waves_ * subgroup_, 1, 1};
+  if (pixel()) module_.make_fragment();
   out.spirv = module_.assemble(main, out.local_size, functions);
   out.buffers = bound_;
   out.uses_page_table = uses_page_table_;

@@ -140,6 +140,19 @@ class Emitter {
   Id descriptor_word(const ir::Access& a, size_t n, Id own);
   void emit_image(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
   void emit_scratch(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
+  // Stages of a draw.
+  bool pixel() const;
+  std::string why_no_pixel() const;
+  void emit_draw_memory(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot);
+  void emit_output(const ir::Inst& i, const ir::Access& a);
+  Id output(uint32_t target);  // its variable
+  void clear_outputs(Words& out);
+  void end_pixel();
+  Id stage_variable(uint32_t location);
+  Id stage_input(uint32_t which);
+  Id first_covered();
+  Id pixel_lane();
+  Id by_pixel_lanes(Id word);
   uint32_t private_dwords() const;
   Id private_array(uint32_t slot);
   void emit_private(uint32_t inst, const ir::Inst& i, const ir::Access& a, uint32_t slot, Id array);
@@ -277,6 +290,8 @@ class Emitter {
   std::vector<BoundBuffer> bound_;
   std::array<Id, 4> escape_notes_{};
   std::array<Id, 3> windows_{}, window_variables_{};
+  std::array<Id, kMostTargets + 1> outputs_{};  // and whether the pixel is kept
+  std::array<Id, 3> stage_variables_{};
   bool private_known_ = false;
   uint32_t private_dwords_ = 0;
   Id private_type_ = 0;             // pointer to a slot's array

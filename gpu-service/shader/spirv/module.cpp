@@ -257,9 +257,14 @@ Words Module::assemble(Id main, std::array<uint32_t, 3> local_size, const Words&
       {static_cast<uint32_t>(physical_addresses_ ? spv::AddressingModelPhysicalStorageBuffer64
                                                  : spv::AddressingModelLogical),
        static_cast<uint32_t>(spv::MemoryModelGLSL450)});
-  put(out, spv::OpEntryPoint, {static_cast<uint32_t>(spv::ExecutionModelGLCompute), main, 0x6E69616D, 0}, interface_);
-  put(out, spv::OpExecutionMode,
-      {main, static_cast<uint32_t>(spv::ExecutionModeLocalSize), local_size[0], local_size[1], local_size[2]});
+  const auto model = fragment_ ? spv::ExecutionModelFragment : spv::ExecutionModelGLCompute;
+  put(out, spv::OpEntryPoint, {static_cast<uint32_t>(model), main, 0x6E69616D, 0}, interface_);
+  if (fragment_) {
+    put(out, spv::OpExecutionMode, {main, static_cast<uint32_t>(spv::ExecutionModeOriginUpperLeft)});
+  } else {
+    put(out, spv::OpExecutionMode,
+        {main, static_cast<uint32_t>(spv::ExecutionModeLocalSize), local_size[0], local_size[1], local_size[2]});
+  }
   out.insert(out.end(), modes_.begin(), modes_.end());
   out.insert(out.end(), decorations_.begin(), decorations_.end());
   out.insert(out.end(), types_.begin(), types_.end());

@@ -71,6 +71,7 @@ class Module {
   Id built_in(spv::BuiltIn which, Id type);  // Input
   Id glsl();                                 // GLSL.std.450
 
+  void make_fragment() { fragment_ = true; }  // instead of a compute program
   // All words; `functions` holds the function definitions, `main` is the entry point.
   Words assemble(Id main, std::array<uint32_t, 3> local_size, const Words& functions);
 
@@ -85,7 +86,7 @@ class Module {
 
  private:
   Id next_ = 1, glsl_ = 0, void_ = 0, pair_ = 0;
-  bool physical_addresses_ = false, explicit_workgroup_ = false;
+  bool fragment_ = false, physical_addresses_ = false, explicit_workgroup_ = false;
   void demand_float_modes(Id main);
 
   uint32_t denormals_of_ = 0, special_of_ = 0;

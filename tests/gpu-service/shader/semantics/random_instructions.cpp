@@ -25,7 +25,7 @@ constexpr Encoding kEncodings[] = {
 };
 
 // Reasons: writes more than the tests look at; changes how the wave runs; control flow; the interpreter knows the
-// value and the bare instruction here does not (program counter).
+// value and the bare instruction here does not (program counter); means something in pixel shaders only.
 bool excluded(const Instruction& i) {
   switch (i.opcode) {
     case Opcode::v_swap_b32:
@@ -37,6 +37,9 @@ bool excluded(const Instruction& i) {
     case Opcode::s_call_b64:
     case Opcode::s_setpc_b64:
     case Opcode::s_version:
+    case Opcode::v_interp_p1_f32:
+    case Opcode::v_interp_p2_f32:
+    case Opcode::v_interp_mov_f32:
       return true;
     default:
       return mnemonic(i.opcode).starts_with("s_waitcnt") || i.format == Format::sopp;

@@ -38,7 +38,7 @@ struct Family {
 };
 bool starts(std::string_view name, std::string_view part) { return name.starts_with(part); }
 constexpr Family kRefused[] = {
-    {"graphics only", [](auto name) { return name == "exp" || starts(name, "v_interp_"); }},
+    {"halves of attributes", [](auto name) { return starts(name, "v_interp_"); }},
     {"ray tracing", [](auto name) { return starts(name, "image_bvh"); }},
     {"level of detail from derivatives", [](auto name) { return name == "image_get_lod"; }},
     {"multisampled images", [](auto name) { return name == "image_msaa_load"; }},
