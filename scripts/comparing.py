@@ -72,16 +72,16 @@ def processor_time():
 
 
 class Side:
-    def __init__(self, letter, name, build, options):
+    def __init__(self, letter, name, build, options, **environment):
         self.letter, self.name, self.build, self.options = letter, name, Path(build).absolute(), options
-        self.environment = dict(os.environ, ORRERY_BUILD=str(self.build))
+        self.environment = dict(os.environ, ORRERY_BUILD=str(self.build), **environment)
 
     def conditions(self):
         for program in OURS:
             if not (self.build / "bin" / program).exists():
                 raise Refused(f"{self.build}/bin/{program} is not built")
         listed = subprocess.run([str(self.build / "bin" / "orrery-gpu"), "--list-devices", "--json"], capture_output=True, text=True,
-                                check=False)
+                                check=False, env=self.environment)
         try:
             devices = json.loads(listed.stdout)
         except ValueError:
@@ -189,8 +189,12 @@ def act(options):
     def say(text):
         print(f"[ab] {text}", file=sys.stderr, flush=True)
 
-    if (options.against is None) == (options.against_build is None):
-        say("say one of --against REV and --against-build DIR")
+    if sum(choice is not None for choice in (options.against, options.against_build, options.against_environment)) != 1:
+        say("say one of --against REV, --against-build DIR and --against-environment NAME=VALUE")
+        return EXIT_USAGE
+    name, equals, value = (options.against_environment or "").partition("=")
+    if options.against_environment is not None and not (name and equals):
+        say("--against-environment takes NAME=VALUE")
         return EXIT_USAGE
     if not 0.5 <= options.confidence < 1:
         say("--confidence takes a number from 0.5 to below 1")
@@ -201,10 +205,11 @@ def act(options):
         return EXIT_USAGE
     options.capture = is_capture(options.title)
     options.device = (["--cpu"] if options.cpu else []) + (["--gpu", str(options.gpu)] if options.gpu is not None else [])
-    own = options.build or os.environ.get("ORRERY_BUILD") or HERE.parent / "build" / "release"
+    own = options.build or os.environ.get("ORRERY_BUILD") or (HERE if (HERE / "bin" / OURS[0]).exists() else HERE.parent / "build" / "release")
     try:
-        other = options.against_build or build_of(options.against, say)
-        sides = [Side("A", f"build {own}", own, options), Side("B", options.against or f"build {other}", other, options)]
+        other = own if name else options.against_build or build_of(options.against, say)
+        sides = [Side("A", f"build {own}", own, options),
+                 Side("B", options.against or options.against_environment or f"build {other}", other, options, **({name: value} if name else {}))]
         facts = [side.conditions() for side in sides]
         check_same(*facts)
         if not options.capture and "/" not in options.title and not Path(options.title).exists():
@@ -244,6 +249,7 @@ def add_verb(verbs):
                     "not counted.")
     verb.add_argument("--against", metavar="REV", help="B: a revision, built in build/ab in a work tree of its own")
     verb.add_argument("--against-build", metavar="DIR", help="B: a build folder")
+    verb.add_argument("--against-environment", metavar="NAME=VALUE", help="B: the same build with that environment variable")
     verb.add_argument("--build", metavar="DIR", help="A's build folder (default: this one's)")
     verb.add_argument("--rounds", type=int, default=12, metavar="N", help="counted rounds of each side (default 12)")
     verb.add_argument("--confidence", type=float, default=0.99, metavar="P", help="of the interval (default 0.99)")

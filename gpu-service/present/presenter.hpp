@@ -22,9 +22,9 @@ struct Image {
 };
 
 // Reads a VideoOut buffer's bytes (tiled or linear) into an image. `bytes` must hold buffer_size(flip) bytes.
-// Error names what is not handled (format, tiling, size).
-Result<Image> image_of(const protocol::FlipBody& flip, std::span<const std::byte> bytes);
-// Bytes that a VideoOut buffer of this description takes. Error on sizes that no buffer can have.
+// Error names what is not handled (format, tiling, size). The memory of `reused` is taken for the pixels.
+Result<Image> image_of(const protocol::FlipBody& flip, std::span<const std::byte> bytes, Image reused = {});
+// Bytes that a VideoOut buffer of this description takes. Error on what is not handled and on sizes that no buffer has.
 Result<uint64_t> buffer_size(const protocol::FlipBody& flip);
 // Dword index of pixel (x, y) in a 64KB_R_X surface of `width` pixels (guest-abi facts, section 5.4).
 uint64_t tiled_index(uint32_t x, uint32_t y, uint32_t width);
@@ -58,6 +58,8 @@ struct DeviceHandles {
 class Presenter {
  public:
   virtual ~Presenter() = default;
+  // False: nobody looks at this flip's pixels, `present` may be given an image without any.
+  virtual bool looks() const { return true; }
   // Shows one frame (and keeps it when the options say so). flip_index names the kept file: frame-000042.png.
   // Error usage: the frame could not be kept (disk full, ...), the next may be; any other: this life can't show frames.
   virtual Result<void> present(const Image& image, uint64_t flip_index) = 0;

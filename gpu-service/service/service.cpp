@@ -218,11 +218,14 @@ Result<present::Image> Service::image_of_flip(const protocol::FlipBody& flip) {
   if (!pieces) {
     return fail(ExitCode::usage, "a flip of {} bytes at {:#x}, which is not mapped", *size, flip.guest_address);
   }
-  const auto arena = parts_.memory.arena();
-  if (pieces->size() == 1) return present::image_of(flip, arena.subspan(pieces->front().offset.value, *size));
+  if (!parts_.presenter.looks()) return present::Image{flip.width, flip.height, {}};
+  if (pieces->size() == 1) {
+    const auto frame = parts_.memory.arena().subspan(pieces->front().offset.value, *size);
+    return present::image_of(flip, frame, std::move(frame_));
+  }
   std::vector<std::byte> bytes(*size);
   ORRERY_TRY(parts_.memory.read({flip.guest_address}, bytes));
-  return present::image_of(flip, bytes);
+  return present::image_of(flip, bytes, std::move(frame_));
 }
 
 // Whatever is wrong with a frame, the title goes on: it hears that its flip is done.
@@ -240,7 +243,7 @@ Result<void> Service::flip(const protocol::EntryCopy& entry) {
     span.set_detail(body.flip_index);
     if (auto image = image_of_flip(body); !image) {
       refused({"flip", image.error().describe()});
-    } else if (auto shown = parts_.presenter.present(*image, body.flip_index); !shown) {
+    } else if (auto shown = parts_.presenter.present(frame_ = std::move(*image), body.flip_index); !shown) {
       if (shown.error().code != ExitCode::usage) {
         if (shown.error().code != ExitCode::no_display) shown.error().code = ExitCode::device_lost;
         return forward(std::move(shown), fmt::format("showing flip {}", body.flip_index));

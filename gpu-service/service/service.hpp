@@ -79,6 +79,7 @@ class Service final : private command::Listener {
   command::Processor processor_;
   std::optional<uint64_t> settle_;  // asked for, and not yet answered
   QueuedWrites queued_writes_;
+  present::Image frame_;  // the last one read, for its memory
   bool shutdown_ = false;
   bool close_told_ = false;
   bool peer_lost_ = false;  // found while sending

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <unistd.h>
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <span>
@@ -130,6 +131,30 @@ void tally(Slot& slot, SpanName name, uint64_t own) {
   add(mine.region->histograms[index_of(slot)][index][bucket_of(own)], 1);
 }
 
+// For trying out whether a comparison finds what it should: ORRERY_SLOW="NAME=PERCENT" makes each span of that name so
+// much longer, by work of the processor.
+struct Slowed {
+  SpanName name{};
+  uint32_t percent = 0;
+};
+constinit Slowed slowed;
+
+Slowed asked_to_slow() {
+  const char* const text = std::getenv("ORRERY_SLOW");
+  if (text == nullptr) return {};
+  const std::string_view asked = text, name = asked.substr(0, asked.find('='));
+  const auto found = std::ranges::find(kSpanFacts, name, &SpanFact::name);
+  if (found == kSpanFacts.end() || name.size() == asked.size()) return {};
+  return {static_cast<SpanName>(found - kSpanFacts.begin()),
+          static_cast<uint32_t>(std::strtoul(text + name.size() + 1, nullptr, 10))};
+}
+
+void slow_down(uint64_t start) {
+  const uint64_t now = now_ns(), until = now + (now - start) * slowed.percent / 100;
+  while (now_ns() < until) {
+  }
+}
+
 bool traced() { return mine.region->tracing.load(kRelaxed) != 0 && !mine.shared; }
 
 }  // namespace
@@ -162,6 +187,7 @@ void attach(Region& region, Process process, uint32_t life) {
     slot.depth.store(0, kRelaxed);
     slot.thread.store(0, std::memory_order_release);
   }
+  slowed = asked_to_slow();
   attached.process.store(static_cast<uint32_t>(process), kRelaxed);
   attached.life.store(life, kRelaxed);
   attached.region.store(&region, std::memory_order_release);
@@ -222,6 +248,7 @@ void Span::discard() {
 }
 
 void Span::end() {
+  if (slowed.percent != 0 && slowed.name == name_ && slot_ != nullptr) slow_down(start_ns_);
   uint64_t whole = 0;
   Slot* const slot = close(whole);
   if (slot == nullptr) return;

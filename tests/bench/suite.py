@@ -3,8 +3,8 @@
 
     suite.py [--gpu [N] | --cpu] [--quick] [--only PART,...] [--repetitions N] [--out DIR]
 
-Parts: raymarch, capture, streaming-loop, kernels, and each bench_* program by its name. A part whose program is not there, or that fails, is
-named in the table and makes the exit status 1. Runs in a checkout and in a bundle."""
+Parts: raymarch, capture, restart, streaming-loop, kernels, and each bench_* program by its name (bench_limits: what the machine allows). A part
+whose program is not there, or that fails, is named in the table and makes the exit status 1. Runs in a checkout and in a bundle."""
 
 import argparse
 import html
@@ -12,6 +12,8 @@ import json
 import math
 import os
 import platform
+import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,7 +25,7 @@ import plots
 
 HERE = Path(__file__).resolve().parent
 # Spans that hold no other span of the same thread, so that their shares of a run can be put side by side.
-INNERMOST = ("device: wait", "settled read", "read program", "dispatch: buffers", "translate", "pipeline compile", "acquire", "write back",
+INNERMOST = ("settled read", "read program", "dispatch: buffers", "translate", "pipeline compile", "acquire", "write back",
              "read frame", "present", "keep frame", "open device", "host run", "lock wait")
 UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
@@ -41,13 +43,17 @@ class Failed(Exception):
     """A part that gives no figures, and why."""
 
 
-def run(command, limit=3600):
-    environment = dict(os.environ, ORRERY_BUILD=str(BUILD))
+def environment(**more):
+    out = dict(os.environ, ORRERY_BUILD=str(BUILD), **more)
     if BUNDLE:
-        environment["LD_LIBRARY_PATH"] = ":".join(filter(None, (os.environ.get("LD_LIBRARY_PATH"), str(BUNDLE / "lib"))))
+        out["LD_LIBRARY_PATH"] = ":".join(filter(None, (os.environ.get("LD_LIBRARY_PATH"), str(BUNDLE / "lib"))))
+    return out
+
+
+def run(command, limit=3600, **more):
     try:
-        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="replace", check=False, env=environment,
-                              stdin=subprocess.DEVNULL, timeout=limit)
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="replace", check=False,
+                              env=environment(**more), stdin=subprocess.DEVNULL, timeout=limit)
     except (OSError, subprocess.TimeoutExpired) as problem:
         raise Failed(str(problem)) from None
     if done.returncode != 0:
@@ -61,23 +67,35 @@ def row(part, name, samples, unit, **more):
     return {"part": part, "name": name, "unit": unit, "median": median(ordered), "low": at(0.1), "high": at(0.9), "samples": len(ordered), **more}
 
 
+# What a program says of itself beside its time: our name for it, its unit, and what it is multiplied with.
+COUNTERS = {"p50_us": ("median", "ns", 1e3), "p99_us": ("99th percentile", "ns", 1e3), "bytes_per_second": ("bandwidth", "bytes/s", 1),
+            "us_per_instruction": ("per instruction", "ns", 1e3), "words_per_instruction": ("words per instruction", "", 1),
+            "lane_instructions_per_second": ("lane instructions", "1/s", 1)}
+
+
 def google(program, options):
-    """A Google Benchmark program: processor or real time of each repetition."""
+    """A Google Benchmark program: what it counts of itself, or else the time of each repetition."""
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder) / "out.json"
+        chosen = "cpu" if options.cpu else "" if options.gpu in (None, -1) else str(options.gpu)
         run([BUILD / "bin" / program, f"--benchmark_repetitions={options.repetitions}", f"--benchmark_out={told}", "--benchmark_out_format=json",
-             f"--benchmark_filter={options.filter}"])
-        values = {}
+             f"--benchmark_filter={options.filter}"], ORRERY_BENCH_GPU=chosen)
+        values, failed = {}, {}
         for bench in json.loads(told.read_text())["benchmarks"]:
-            if bench.get("run_type") == "iteration" and not bench.get("error_occurred"):
-                name = bench.get("run_name", bench["name"])
-                values.setdefault(name, []).append(bench["real_time"] * UNITS[bench["time_unit"]])
-                for counter in ("p50_ns", "p99_ns"):
-                    if counter in bench:
-                        values.setdefault(f"{name} {counter[:3]}", []).append(bench[counter])
+            name = re.sub("/(iterations|min_time|manual_time|real_time|process_time)(:[^/]*)?", "", bench.get("run_name", bench["name"]))
+            if bench.get("error_occurred"):
+                failed[name] = bench.get("error_message", "failed")
+            elif bench.get("run_type") == "iteration":
+                counted = [c for c in COUNTERS if c in bench]
+                if not counted:
+                    values.setdefault((name, "ns"), []).append(bench["real_time"] * UNITS[bench["time_unit"]])
+                for counter in counted:
+                    called, unit, factor = COUNTERS[counter]
+                    values.setdefault((f"{name}, {called}", unit), []).append(bench[counter] * factor)
     if not values:
-        raise Failed("no benchmark matched or all failed")
-    return [row(program, name, samples, "ns") for name, samples in values.items()], []
+        raise Failed("; ".join(f"{name}: {why}" for name, why in failed.items()) or "no benchmark matched")
+    rows = [row(program, name, samples, unit) for (name, unit), samples in values.items()]
+    return rows, [], "; ".join(f"{name}: {why}" for name, why in failed.items())
 
 
 def device_words(options):
@@ -114,7 +132,10 @@ def raymarch(options):
             row("raymarch", f"{size}, frames per second", [1e9 / t for t in frames], "1/s")]
     rows += [row("raymarch", f"{size}, {name}, a frame", values, "ns") for name, values in sorted(frame_times.items(), key=lambda i: -median(i[1]))]
     typical = {n: median(s.get(n, 0) for s in shares) for n in {name for s in shares for name in s}}
-    parts = sorted(((n, v) for n, v in typical.items() if n in INNERMOST and v > 0.0005), key=lambda i: -i[1])
+    device = typical.get("device: run", 0)
+    waited = max(0.0, typical.get("device: wait", 0) - device)
+    typical |= {"waiting for the device beyond that": waited}
+    parts = [("device: run", device)] + sorted(((n, v) for n, v in typical.items() if n in (*INNERMOST, "waiting for the device beyond that") and v > 0.0005), key=lambda i: -i[1])
     parts.append(("all else", max(0.0, 1 - sum(share for _, share in parts))))
     title = f"raymarch {size}: a frame's {shown(median(frames), 'ns')}; the device itself works {typical.get('device: run', 0):.1%} of it"
     return rows, [("raymarch-shares", plots.shares(title, parts))]
@@ -125,7 +146,7 @@ def capture(options):
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         file, told = Path(folder) / "run.cap", Path(folder) / "report.json"
-        size, frames = ("160x90", 10) if options.quick else ("320x180", 60)
+        size, frames = ("160x90", 10) if options.quick else ("320x180", 60) if options.cpu else ("1920x1080", 60)
         run([LAUNCHER, "run", "--headless", *device_words(options), "--frames", frames, "--capture", file, "raymarch", "--size", size])
         times = []
         for _ in range(options.repetitions):
@@ -144,29 +165,92 @@ def acquire_rows(points):
             for p in points]
 
 
+def restart(options):
+    """The service is killed while a title runs: until the process is gone, and until the next frame is shown."""
+    size, kills = ("160x90", 2) if options.quick else ("320x180", 3 * options.repetitions)
+    gone, shown_again = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        shown, told = Path(folder) / "kept" / "frames.txt", Path(folder) / "report.json"
+        command = [LAUNCHER, "run", "--headless", *device_words(options), "--keep-frames", shown.parent, "--every", 10**9, "--frames", 10**6, "--report", told,
+                   "raymarch", "--size", size]
+        title = subprocess.Popen([str(word) for word in command], env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL)
+        frames = lambda: shown.stat().st_size if shown.exists() else 0
+
+        def frames_beyond(size, limit=60):
+            until = time.monotonic() + limit
+            while frames() <= size:
+                if title.poll() is not None or time.monotonic() > until:
+                    raise Failed("no frame is shown any more")
+                time.sleep(0.0002)
+
+        try:
+            frames_beyond(0)
+            for _ in range(kills):
+                frames_beyond(frames())
+                time.sleep(0.2)
+                service = next(p for p in map(int, filter(str.isdigit, os.listdir("/proc"))) if is_service_of(p, title.pid))
+                begun = time.monotonic_ns()
+                os.kill(service, signal.SIGKILL)
+                while is_service_of(service, title.pid):
+                    time.sleep(0.0002)
+                gone.append(time.monotonic_ns() - begun)
+                frames_beyond(frames())
+                shown_again.append(time.monotonic_ns() - begun)
+            title.send_signal(signal.SIGINT)
+            title.wait(30)
+        finally:
+            title.kill()
+            title.wait()
+        opened = json.loads(told.read_text())["spans"].get("open device")
+    rows = [row("restart", f"raymarch {size}, from a kill to the next frame shown", shown_again, "ns"),
+            row("restart", "of which until the killed process is gone", gone, "ns")]
+    if opened:
+        rows.append(row("restart", "of which opening the device", [opened["median_ns"]], "ns"))
+    return rows, []
+
+
+def is_service_of(process, launcher):
+    try:
+        words = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)
+        return words[0].endswith("(orrery-gpu") and words[1].split()[0] != "Z" and int(words[1].split()[1]) == launcher
+    except OSError:
+        return False
+
+
 def streaming_loop(options):
     small = ["--cycles", 6] if options.cpu else []
     title = ["--", "--mib", 4, "--runs", 32, "--groups", "4,16", "--dispatches", 20, "--small-groups", 1] if options.cpu else []
+    some = ["--share", "1", "--acquires", "1"] if options.quick else []
+    # Twelve cycles a run make a spread; more rounds tell only how runs differ.
+    rounds = max(1, options.repetitions // 3)
+    # Programs that are run on the host have one shape only: that of the seed.
+    shapes = [some, ["--methods", "host-run", "--share", "10", "--acquires", "1"]]
+    results, points = [], None
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder) / "out.json"
-        some = ["--share", "1", "--acquires", "1"] if options.quick else []
-        run([sys.executable, HERE / "streaming_loop.py", *device_words(options), "--rounds", options.repetitions, "--json", told, *small, *some, *title])
-        results = json.loads(told.read_text())
-    rows = acquire_rows(results["acquire_points"])
-    for result in results["cycles"]:
-        cycle = result["cycle_us"]
+        for shape in shapes:
+            run([sys.executable, HERE / "streaming_loop.py", *device_words(options), "--rounds", rounds, "--json", told, *small, *shape, *title])
+            answer = json.loads(told.read_text())
+            results += answer["cycles"]
+            points = points or answer["acquire_points"]
+    naive = {(r["share"], r["acquires"]): r["cycle_us"]["median"] for r in results if r["method"] == "per-run"}
+    rows = acquire_rows(points or [])
+    for result in sorted(results, key=lambda r: (r["acquires"], r["share"])):
+        cycle, shape = result["cycle_us"], (result["share"], result["acquires"])
         rows.append({"part": "streaming-loop", "name": f"{result['method']}, {result['share']:g} % rewritten, {result['acquires']} acquire points, a cycle",
-                     "unit": "ns", "median": cycle["median"] * 1e3, "low": cycle["p10"] * 1e3, "high": cycle["p90"] * 1e3, "samples": options.repetitions})
-    bars = [(r["name"].removesuffix(", a cycle"), r["median"] / 1e6, r["low"] / 1e6, r["high"] / 1e6) for r in rows if r["part"] == "streaming-loop"]
-    plot = plots.bars("streaming-loop: a cycle", bars, "ms")
+                     "unit": "ns", "median": cycle["median"] * 1e3, "low": cycle["p10"] * 1e3, "high": cycle["p90"] * 1e3, "samples": rounds})
+        if result["method"] != "per-run" and shape in naive:
+            rows[-1] |= {"baseline": "the naive method", "ratio": cycle["median"] / naive[shape]}
+    plot = plots.bars("streaming-loop: a cycle", [(r["name"].removesuffix(", a cycle"), r["median"] / 1e6, r["low"] / 1e6, r["high"] / 1e6) for r in rows if r["part"] == "streaming-loop"], "ms")
     return rows, [("streaming-loop", plot)]
 
 
 def kernels(options):
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder) / "out.json"
-        size = ["--cpu", "--size", "small"] if options.cpu else []
-        run([BUILD / "bin" / "bench_kernels", *size, "--json", told])
+        size = ["--cpu", "--size", "small"] if options.cpu else [] if options.gpu == -1 else ["--gpu", options.gpu]
+        run([BUILD / "bin" / "bench_kernels", *size, "--samples", 5 * options.repetitions, "--json", told])
         kernel_list = json.loads(told.read_text())["kernels"]
     rows, ratios = [], []
     for kernel in kernel_list:
@@ -174,7 +258,8 @@ def kernels(options):
         for ours in (o for o in kernel["ours"] if "ns" in o):
             low, high = ours["ns"]["quartiles"]
             name = f"{kernel['name']}, wave{kernel['wave']}, {kernel['memory']}, {ours['label']}"
-            one = {"part": "kernels", "name": name, "unit": "ns", "median": ours["ns"]["median"], "low": low, "high": high, "samples": 0}
+            one = {"part": "kernels", "name": name, "unit": "ns", "median": ours["ns"]["median"], "low": low, "high": high,
+                   "samples": 5 * options.repetitions}
             if twin and twin["ns"]["median"] > 0 and ours["ns"]["median"] > 0:
                 one |= {"baseline": "hand-written GLSL", "ratio": ours["ns"]["median"] / twin["ns"]["median"]}
                 ratios.append((name, one["ratio"], low / twin["ns"]["median"], high / twin["ns"]["median"]))
@@ -190,6 +275,8 @@ def shown(value, unit):
         for name, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
             if value >= size:
                 return f"{value / size:.3g} {name}"
+    if unit == "bytes/s":
+        return f"{value / 1e9:.3g} GB/s"
     return f"{value:.4g} {unit}".strip()
 
 
@@ -222,7 +309,15 @@ def conditions(options):
     model = next((l.split(":", 1)[1].strip() for l in Path("/proc/cpuinfo").read_text().splitlines() if l.startswith("model name")), "?")
     return {"processor": f"{model}, {os.cpu_count()} of them", "kernel": platform.release(), "load at the start": os.getloadavg()[0],
             "device asked for": "software" if options.cpu else "the first" if options.gpu is None else options.gpu, "devices": devices,
-            "repetitions": options.repetitions, "quick": options.quick}
+            "repetitions": options.repetitions, "quick": options.quick, "seconds": {}}
+
+
+def write(told, drawings, folder):
+    (folder / "bench.json").write_text(json.dumps(told, indent=1) + "\n")
+    (folder / "table.txt").write_text(table(told["rows"]) + "\n")
+    (folder / "bench.html").write_text(page(told, drawings))
+    for name, svg in drawings:
+        (folder / f"{name}.svg").write_text(svg)
 
 
 def main():
@@ -236,28 +331,28 @@ def main():
     parser.add_argument("--out", type=Path, default=Path("build/bench"), metavar="DIR")
     options = parser.parse_args()
     options.cpu = options.cpu or options.gpu is None
-    parts = {"raymarch": raymarch, "capture": capture, "streaming-loop": streaming_loop, "kernels": kernels}
+    parts = {"raymarch": raymarch, "capture": capture, "restart": restart, "streaming-loop": streaming_loop, "kernels": kernels}
     for program in sorted((BUILD / "bin").glob("bench_*")):
         if program.name not in ("bench_kernels", "bench_acquire"):  # streaming-loop runs the latter
             parts[program.name] = lambda o, name=program.name: google(name, o)
     wanted = options.only.split(",") if options.only else list(parts)
     told, drawings = {"conditions": conditions(options), "rows": [], "failed": {}}, []
+    options.out.mkdir(parents=True, exist_ok=True)
     for part in wanted:
         print(f"[bench] {part}", file=sys.stderr, flush=True)
+        begun = time.monotonic()
         try:
             if part not in parts:
                 raise Failed("there is no such part or program here")
-            rows, drawn = parts[part](options)
+            rows, drawn, *failed = parts[part](options)
             told["rows"] += rows
             drawings += drawn
+            if failed and failed[0]:
+                told["failed"][part] = failed[0]
         except Failed as failure:
             told["failed"][part] = str(failure)
-    options.out.mkdir(parents=True, exist_ok=True)
-    (options.out / "bench.json").write_text(json.dumps(told, indent=1) + "\n")
-    (options.out / "table.txt").write_text(table(told["rows"]) + "\n")
-    (options.out / "bench.html").write_text(page(told, drawings))
-    for name, svg in drawings:
-        (options.out / f"{name}.svg").write_text(svg)
+        told["conditions"]["seconds"][part] = round(time.monotonic() - begun, 1)
+        write(told, drawings, options.out)  # after each part: a suite that is cut short has told what it knew
     print(table(told["rows"]))
     for part, why in told["failed"].items():
         print(f"{part}: no figures: {why}")

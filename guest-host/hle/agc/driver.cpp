@@ -1,6 +1,8 @@
 #include "guest-host/hle/agc/driver.hpp"
 
 #include <fmt/format.h>
+#include <chrono>
+#include <thread>
 #include <vector>
 
 #include "protocol/segment_layout.hpp"
@@ -86,6 +88,8 @@ int32_t Driver::submit(uint32_t queue, std::span<const SubmitDescription> buffer
   }
   const auto sequence = submissions_->submit(link::EntryKind::submission, queue, clock_.now(), pieces);
   if (!sequence) {
+    // The run is over, and with it this thread: the title is not to see an error that a console never gives.
+    while (sequence.error().code == ExitCode::peer_gone) std::this_thread::sleep_for(std::chrono::hours(1));
     refusals_.refuse("submission", sequence.error().describe());
     return kDriverError;
   }

@@ -21,17 +21,23 @@ TEST(Image, a_linear_buffer_is_read_with_its_pitch_and_its_bytes_are_blue_green_
   EXPECT_EQ(image->pixels, (std::vector<uint32_t>{0xff332211, 0xff665544, 0xff998877, 0xffccbbaa}));
 }
 
+// The second is large enough for several threads, and no multiple of anything.
 TEST(Image, a_tiled_buffer_equals_the_linear_one) {
-  protocol::FlipBody flip{.width = 200, .height = 130, .tiling = 0, .pixel_format = kFormat};
-  std::vector<uint32_t> tiled(*buffer_size(flip) / 4);
-  std::vector<uint32_t> rows(200 * 130);
-  for (uint32_t y = 0; y < 130; ++y) {
-    for (uint32_t x = 0; x < 200; ++x) tiled[tiled_index(x, y, 200)] = rows[y * 200 + x] = x * 1000 + y;
+  Image used{1, 1, {5}};
+  for (const auto& [width, height] : {std::pair{200u, 130u}, std::pair{1923u, 1081u}, std::pair{3u, 2u}}) {
+    const protocol::FlipBody flip{.width = width, .height = height, .tiling = 0, .pixel_format = kFormat};
+    std::vector<uint32_t> tiled(*buffer_size(flip) / 4);
+    std::vector<uint32_t> rows(size_t{width} * height);
+    for (uint32_t y = 0; y < height; ++y) {
+      for (uint32_t x = 0; x < width; ++x) tiled[tiled_index(x, y, width)] = rows[size_t{y} * width + x] = x * 1000 + y;
+    }
+    auto a = image_of(flip, std::as_bytes(std::span(tiled)), std::move(used));
+    const auto b = image_of(linear(width, height, width), std::as_bytes(std::span(rows)));
+    ASSERT_TRUE(a && b);
+    EXPECT_EQ(a->width, width);
+    EXPECT_EQ(a->pixels, b->pixels);
+    used = std::move(*a);
   }
-  const auto a = image_of(flip, std::as_bytes(std::span(tiled)));
-  const auto b = image_of(linear(200, 130, 200), std::as_bytes(std::span(rows)));
-  ASSERT_TRUE(a && b);
-  EXPECT_EQ(a->pixels, b->pixels);
 }
 
 TEST(Image, what_is_not_handled_has_a_name) {

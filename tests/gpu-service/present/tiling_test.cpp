@@ -34,7 +34,7 @@ TEST(Tiling, the_table_equals_the_layout_computed_bit_by_bit) {
 
 TEST(Tiling, every_pixel_of_a_surface_has_its_own_dword_and_none_lies_outside) {
   constexpr uint32_t kWidth = 300, kHeight = 200;
-  protocol::FlipBody flip{.width = kWidth, .height = kHeight, .tiling = 0};
+  const protocol::FlipBody flip{.width = kWidth, .height = kHeight, .tiling = 0, .pixel_format = 0x8000000000000000};
   const uint64_t size = *buffer_size(flip);
   EXPECT_EQ(size, 3u * 2 * 65536);
   std::set<uint64_t> seen;

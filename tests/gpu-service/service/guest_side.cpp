@@ -86,7 +86,7 @@ Result<std::vector<dispatch::Refusal>> CpuExecutor::finish() {
 Result<void> RecordingPresenter::present(const present::Image& image, uint64_t flip_index) {
   const std::lock_guard lock(mutex_);
   if (error) return std::unexpected(*error);
-  shown_.emplace_back(flip_index, image.pixels.at(0));
+  shown_.emplace_back(flip_index, image.pixels.empty() ? 0 : image.pixels[0]);
   return {};
 }
 std::optional<present::PadState> RecordingPresenter::poll() {

@@ -49,10 +49,12 @@ class RecordingPresenter : public present::Presenter {
   Result<void> present(const present::Image& image, uint64_t flip_index) override;
   std::optional<present::PadState> poll() override;
   bool closed() const override { return close; }
+  bool looks() const override { return looking; }
   std::vector<std::pair<uint64_t, uint32_t>> shown();  // flip index, first pixel
 
   std::atomic<bool> close{false};
   std::atomic<bool> press{false};
+  bool looking = true;
   std::optional<Error> error;
 
  private:

@@ -128,6 +128,25 @@ TEST(Service, a_flip_that_cannot_be_shown_is_refused_by_name_and_done) {
   EXPECT_TRUE(guest.end());
 }
 
+TEST(Service, pixels_are_not_read_where_nobody_looks_and_what_is_wrong_is_refused_all_the_same) {
+  GuestSide guest;
+  guest.presenter.looking = false;
+  guest.start();
+  guest.submit(write_data(kData, 0xffffffff));
+  guest.flip(0);
+  EXPECT_EQ(guest.next(), "retired 1");
+  EXPECT_EQ(guest.next(), "flip done 2");
+  guest.flip(1, 0x1000);
+  EXPECT_EQ(guest.next(), "refusal flip: a flip of 512 bytes at 0x1000, which is not mapped");
+  EXPECT_EQ(guest.next(), "flip done 3");
+  guest.flip(2, kData, 5);
+  EXPECT_EQ(guest.next(), "refusal flip: a flip with pixel format 0x5 is not handled (0x8000000000000000 is)");
+  EXPECT_EQ(guest.next(), "flip done 4");
+  guest.shutdown();
+  EXPECT_TRUE(guest.end());
+  EXPECT_EQ(guest.presenter.shown(), (std::vector<std::pair<uint64_t, uint32_t>>{{0, 0}}));
+}
+
 TEST(Service, a_frame_that_cannot_be_kept_is_refused_and_the_title_goes_on) {
   GuestSide guest;
   guest.presenter.error = Error{ExitCode::usage, "no space left", {}};

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <random>
 #include <thread>
 #include <vector>
@@ -200,6 +201,23 @@ TEST_F(SpanTest, a_thread_that_ends_gives_its_slot_back_and_what_it_counted_stay
   for (size_t i = 0; i < 3 * kSlotsPerProcess; ++i) std::thread([] { const Span span(SpanName::upload); }).join();
   EXPECT_EQ(find(*snapshot(region()), SpanName::upload)->count, 3 * kSlotsPerProcess);
   EXPECT_EQ(std::ranges::count_if(region().slots, [](const Slot& s) { return s.used != 0; }), 1);
+}
+
+TEST_F(SpanTest, a_span_is_as_much_slower_as_was_asked_for) {
+  detach();
+  ::setenv("ORRERY_SLOW", "harvest=50", 1);
+  attach(region(), Process::guest);
+  ::unsetenv("ORRERY_SLOW");
+  {
+    const Span slowed(SpanName::harvest);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  const auto seen = snapshot(region());
+  const SpanSummary* const span = find(*seen, SpanName::harvest);
+  ASSERT_NE(span, nullptr);
+  EXPECT_GE(span->total_ns, 15'000'000u);
+  detach();
+  attach(region(), Process::guest);
 }
 
 TEST_F(SpanTest, nothing_is_measured_after_detaching_even_by_a_span_that_is_open) {
