@@ -39,10 +39,11 @@ def main():
         words = words[2:]
     compared, different, found, ratios = 0, [], {}, {}
     for number in range(1, tries + 1):
-        rows = compare(NOTHING, words)
-        changed = [row["name"] for row in rows if row["verdict"] != "-"]
-        compared, different = compared + len(rows), different + changed
-        print(f"{number}: against itself {len(rows)} compared, {len(changed)} differ {changed or ''}", flush=True)
+        if number % 2:  # one comparison has many spans: half as many are enough
+            rows = compare(NOTHING, words)
+            changed = [row["name"] for row in rows if row["verdict"] != "-"]
+            compared, different = compared + len(rows), different + changed
+            print(f"{number}: against itself {len(rows)} compared, {len(changed)} differ {changed or ''}", flush=True)
         rows = compare(f"ORRERY_SLOW={slow}", words)
         for row in rows:
             found[row["name"]] = found.get(row["name"], 0) + (row["verdict"] == "slower")
